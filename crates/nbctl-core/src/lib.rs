@@ -1,1 +1,11 @@
-//! Placeholder, filled in by the first slice.
+//! The pure half of nbctl: what a cluster is, what must be done to it, and what a run measured.
+//!
+//! Purpose: everything that can be decided without touching the world: inventory, facts, plans, flags,
+//! data-set model, statistics, run and report models.
+//! Duties: no I/O, no async, no clock; callers hand in text, times and random seeds.
+
+pub mod container;
+pub mod failure;
+pub mod plan;
+pub mod run;
+pub mod units;

@@ -3,6 +3,7 @@
 //! Purpose: the engine tells, consumers show (design 4): terminal, plain lines, JSON lines, recorder.
 //! Duties: shapes only. Nobody outside `reporter` and `main` prints.
 
+use nbctl_core::failure::Failure;
 use serde::Serialize;
 
 /// One event.
@@ -58,6 +59,11 @@ pub enum Event {
     Warning {
         /// Text.
         text: String,
+    },
+    /// The failure the command ends with.
+    Failed {
+        /// What, where, evidence, hint.
+        failure: Failure,
     },
 }
 

@@ -1,0 +1,6 @@
+//! Tests of the crate from outside, in one binary so that it links once.
+
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod support;

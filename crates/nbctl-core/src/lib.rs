@@ -4,8 +4,12 @@
 //! data-set model, statistics, run and report models.
 //! Duties: no I/O, no async, no clock; callers hand in text, times and random seeds.
 
+pub mod conf;
 pub mod container;
+pub mod duration;
 pub mod failure;
+pub mod flags;
+pub mod inventory;
 pub mod plan;
 pub mod run;
 pub mod units;

@@ -1,0 +1,216 @@
+//! The resolved inventory: every reference followed, every default filled in, checked.
+//!
+//! Duty: plain values that everything later reads, the run record stores and tests compare.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::at::Place;
+use super::names::{DaemonRole, Role};
+use super::spec::{Component, Install, KnownHosts, Reach};
+use super::version::{Line, Version};
+use crate::units::{HostName, RemotePath, Sha256};
+
+/// A cluster as the inventory wants it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cluster {
+    pub name: String,
+    /// 12 hexadecimal digits, from the name and the addresses of the daemons: the same inventory has
+    /// the same id from any control machine.
+    pub id: String,
+    pub disposable: bool,
+    pub version: Version,
+    pub line: Line,
+    pub install: Install,
+    pub package: PackageSource,
+    pub graph: GraphLogin,
+    /// In the order of the file.
+    pub hosts: Vec<Host>,
+    /// By host in the order of the file, then by start order.
+    pub daemons: Vec<Daemon>,
+    pub monitor: Option<Monitor>,
+    pub source: SourceMark,
+}
+
+/// Where the package comes from, as a path of the control machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PackageSource {
+    /// A folder in which a package of the right version, system and architecture is looked for.
+    Folder(PathBuf),
+    /// One file for all hosts.
+    File(PathBuf),
+}
+
+/// How to log in to graphd: the user, and where the password is found. Never the password.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GraphLogin {
+    pub user: String,
+    pub password: Secret,
+}
+
+/// A handle of a secret; safe to store and to print.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Secret {
+    /// The password a fresh cluster has.
+    Factory,
+    /// First line of a local file.
+    File(PathBuf),
+    /// First line that a local command prints.
+    Command(String),
+}
+
+/// The inventory this was resolved from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SourceMark {
+    pub file: PathBuf,
+    pub sha256: Sha256,
+}
+
+/// One host entry.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    pub name: HostName,
+    /// By which the daemons know each other.
+    pub address: String,
+    pub ssh: SshTarget,
+    pub roles: BTreeSet<Role>,
+    pub labels: BTreeMap<String, String>,
+    /// Folder of the monitoring parts, on every host when there is a monitor.
+    pub monitor_dir: Option<RemotePath>,
+    /// Folder of the load worker, on load hosts.
+    pub load_dir: Option<RemotePath>,
+    /// Where the entry starts in the inventory.
+    pub place: Place,
+}
+
+/// How one host is reached. `None` leaves it to the user's ssh configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SshTarget {
+    /// Name or address to connect to.
+    pub host: String,
+    pub user: Option<String>,
+    pub port: Option<u16>,
+    pub identity_file: Option<PathBuf>,
+    pub config_file: Option<PathBuf>,
+    pub known_hosts: KnownHosts,
+    pub known_hosts_file: Option<PathBuf>,
+    pub jump: Vec<String>,
+    pub persist_minutes: u32,
+    pub sudo: bool,
+    pub reach: Reach,
+    pub connect_timeout_s: u64,
+}
+
+/// One daemon of the cluster.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Daemon {
+    pub role: DaemonRole,
+    pub host: HostName,
+    pub address: String,
+    pub port: u16,
+    pub http_port: u16,
+    /// The installation, and the working directory of the daemon (`cluster.id` lies here).
+    pub root: RemotePath,
+    /// Through the `current` link; `/proc/<pid>/exe` shows it below `versions/`.
+    pub exe: RemotePath,
+    pub conf: RemotePath,
+    pub pid_file: RemotePath,
+    pub log_dir: RemotePath,
+    /// Folders for data as the inventory names them; empty for graphd.
+    pub data_dirs: Vec<RemotePath>,
+    /// What the daemon is told, one below each of `data_dirs`.
+    pub data_paths: Vec<RemotePath>,
+    /// All that is written into the configuration file.
+    pub flags: BTreeMap<String, String>,
+}
+
+/// The monitoring stack.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Monitor {
+    pub host: HostName,
+    /// Local folder with image archives.
+    pub images: Option<PathBuf>,
+    pub docker_socket: RemotePath,
+    pub docker_sudo: bool,
+    pub retention_s: u64,
+    pub ports: BTreeMap<Component, u16>,
+    pub components: BTreeSet<Component>,
+}
+
+impl Cluster {
+    pub fn host(&self, name: &HostName) -> Option<&Host> {
+        self.hosts.iter().find(|h| h.name == *name)
+    }
+
+    pub fn daemons_on<'a>(&'a self, host: &'a HostName) -> impl Iterator<Item = &'a Daemon> {
+        self.daemons.iter().filter(move |d| d.host == *host)
+    }
+
+    pub fn daemons_of(&self, role: DaemonRole) -> impl Iterator<Item = &Daemon> {
+        self.daemons.iter().filter(move |d| d.role == role)
+    }
+
+    pub fn hosts_with(&self, role: Role) -> impl Iterator<Item = &Host> {
+        self.hosts.iter().filter(move |h| h.roles.contains(&role))
+    }
+
+    pub fn load_hosts(&self) -> impl Iterator<Item = &Host> {
+        self.hosts_with(Role::Load)
+    }
+
+    /// `host:port,…` of all metads, the same text for every daemon.
+    pub fn meta_server_addrs(&self) -> String {
+        let addresses: Vec<String> = self
+            .daemons_of(DaemonRole::Metad)
+            .map(Daemon::endpoint)
+            .collect();
+        addresses.join(",")
+    }
+
+    /// The folders on a host that nbctl marks, fills and deletes; none lies inside another.
+    pub fn owned_paths(&self, host: &HostName) -> Vec<RemotePath> {
+        let mut all: BTreeSet<RemotePath> =
+            self.daemons_on(host).flat_map(Daemon::folders).collect();
+        let extra = self
+            .host(host)
+            .into_iter()
+            .flat_map(|h| [&h.monitor_dir, &h.load_dir]);
+        all.extend(extra.flatten().cloned());
+        let inner = |path: &RemotePath| all.iter().any(|o| o != path && path.is_within(o));
+        all.iter().filter(|p| !inner(p)).cloned().collect()
+    }
+}
+
+impl Daemon {
+    /// `metad@s1`: how people and events name a daemon.
+    pub fn id(&self) -> String {
+        format!("{}@{}", self.role, self.host)
+    }
+
+    /// `address:port`, the identity within the cluster.
+    pub fn endpoint(&self) -> String {
+        format!("{}:{}", self.address, self.port)
+    }
+
+    /// `address:http_port`.
+    pub fn http_endpoint(&self) -> String {
+        format!("{}:{}", self.address, self.http_port)
+    }
+
+    fn folders(&self) -> Vec<RemotePath> {
+        let mut all = vec![self.root.clone(), self.log_dir.clone()];
+        all.extend(self.data_dirs.iter().cloned());
+        all
+    }
+}

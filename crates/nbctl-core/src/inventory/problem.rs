@@ -1,0 +1,194 @@
+//! What is wrong with an inventory, and where.
+//!
+//! Duty: collect every problem with its line, show the line with a caret, and never show a secret
+//! while doing so.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::at::Place;
+
+/// An inventory file: the text, and what to call it.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// The path as the user gave it; relative paths inside the file start at its folder.
+    pub path: PathBuf,
+    pub text: String,
+}
+
+/// Whether a problem stops the command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    Error,
+    Warning,
+}
+
+/// One problem of an inventory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    pub severity: Severity,
+    /// What is wrong, in lower case, without the place.
+    pub message: String,
+    pub place: Option<Place>,
+    /// `file:line:column`, or the file alone.
+    pub location: String,
+    /// The line and a caret below it; secrets are masked. Empty when there is no place.
+    pub snippet: Vec<String>,
+    pub hint: Option<String>,
+}
+
+impl Problem {
+    pub(crate) fn error(place: Option<Place>, message: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Error,
+            message: message.into(),
+            place,
+            location: String::new(),
+            snippet: Vec::new(),
+            hint: None,
+        }
+    }
+
+    pub(crate) fn warning(place: Option<Place>, message: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Warning,
+            ..Self::error(place, message)
+        }
+    }
+
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds the file's name and the line itself.
+    #[must_use]
+    pub(crate) fn shown_in(mut self, source: &Source) -> Self {
+        let file = source.path.display();
+        match self.place {
+            Some(place) => {
+                self.location = format!("{file}:{place}");
+                self.snippet = source.snippet(place);
+            }
+            None => self.location = file.to_string(),
+        }
+        self
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let warning = if self.severity == Severity::Warning {
+            "warning: "
+        } else {
+            ""
+        };
+        write!(f, "{}: {warning}{}", self.location, self.message)?;
+        for line in &self.snippet {
+            write!(f, "\n  {line}")?;
+        }
+        self.hint
+            .iter()
+            .try_for_each(|hint| write!(f, "\n  hint: {hint}"))
+    }
+}
+
+impl Source {
+    pub fn new(path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            text: text.into(),
+        }
+    }
+
+    /// A local path of the inventory as seen from the current folder; `~/…` and absolute paths stay.
+    pub fn local_path(&self, text: &str) -> PathBuf {
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        if text.starts_with("~/") {
+            PathBuf::from(text)
+        } else {
+            folder.join(text)
+        }
+    }
+
+    fn snippet(&self, place: Place) -> Vec<String> {
+        let index = usize::try_from(place.line).unwrap_or(0).wrapping_sub(1);
+        let Some(line) = self.text.lines().nth(index) else {
+            return Vec::new();
+        };
+        let number = place.line.to_string();
+        let before = usize::try_from(place.column).unwrap_or(1).saturating_sub(1);
+        // A value over several lines (a whole host) is marked by its first character.
+        let room = line.chars().count().saturating_sub(before).max(1);
+        let len = usize::try_from(place.len).unwrap_or(1);
+        let carets = if len > room { 1 } else { len.max(1) };
+        // Tabs are kept so that the caret stands under its character.
+        let indent: String = line
+            .chars()
+            .take(before)
+            .map(|c| if c == '\t' { '\t' } else { ' ' })
+            .collect();
+        vec![
+            format!("{number} | {}", mask(line)),
+            format!(
+                "{} | {indent}{}",
+                " ".repeat(number.len()),
+                "^".repeat(carets)
+            ),
+        ]
+    }
+}
+
+/// Hides the value of a key that sounds like a secret, unless it names a file or a command.
+fn mask(line: &str) -> String {
+    let Some((key, value)) = line.split_once(':') else {
+        return line.to_owned();
+    };
+    let word = key
+        .trim()
+        .trim_start_matches("- ")
+        .trim_matches(['"', '\''])
+        .to_lowercase();
+    let secret = ["password", "passwd", "secret", "token"]
+        .iter()
+        .any(|s| word.contains(s));
+    let handle = ["_file", "_command"].iter().any(|s| word.ends_with(s));
+    if secret && !handle && !value.trim().is_empty() {
+        return format!("{key}: ***");
+    }
+    line.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Problem, Source, mask};
+    use crate::inventory::Place;
+
+    #[test]
+    fn a_problem_shows_its_line() {
+        let source = Source::new("inv.yaml", "format: 1\n  port: 99\n");
+        let place = Place {
+            line: 2,
+            column: 9,
+            len: 2,
+        };
+        let problem = Problem::error(Some(place), "no")
+            .hint("yes")
+            .shown_in(&source);
+        assert_eq!(
+            problem.to_string(),
+            "inv.yaml:2:9: no\n  2 |   port: 99\n    |         ^^\n  hint: yes"
+        );
+    }
+
+    #[test]
+    fn secrets_are_masked() {
+        assert_eq!(mask("  password: hunter2"), "  password: ***");
+        assert_eq!(mask("  password_file: pw.txt"), "  password_file: pw.txt");
+        assert_eq!(mask("{ password: x }"), "{ password: ***");
+    }
+}

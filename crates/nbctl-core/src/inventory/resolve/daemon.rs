@@ -1,0 +1,207 @@
+//! Daemons: ports, folders and the final set of flags.
+
+use std::collections::BTreeMap;
+
+use super::super::at::{At, Place};
+use super::super::cluster::Daemon;
+use super::super::layer::{Layer, Layers};
+use super::super::layout::Layout;
+use super::super::names::DaemonRole;
+use super::super::path::owned;
+use super::super::problem::Problem;
+use super::super::spec::{HostSpec, Inventory};
+use super::super::version::Version;
+use super::host::HostDraft;
+use super::{Draft, keep, value};
+use crate::flags::Catalogue;
+use crate::units::RemotePath;
+
+/// A resolved daemon (flags still empty) and where its settings stand.
+#[derive(Debug)]
+pub(crate) struct DaemonDraft<'a> {
+    pub daemon: Daemon,
+    pub at: Places,
+    layers: Layers<'a>,
+}
+
+/// Where the settings of a daemon stand; the host entry for those that nobody wrote.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Places {
+    pub port: Place,
+    pub http_port: Place,
+    pub root: Place,
+    pub data: Place,
+    pub log: Place,
+}
+
+pub(super) fn all<'a>(
+    spec: &'a Inventory,
+    hosts: &[HostDraft<'a>],
+    problems: &mut Vec<Problem>,
+) -> Vec<DaemonDraft<'a>> {
+    let mut daemons = Vec::new();
+    for draft in hosts {
+        for role in DaemonRole::START_ORDER {
+            if draft.host.roles.iter().any(|r| r.daemon() == Some(role)) {
+                daemons.extend(one(spec, draft, role, problems));
+            }
+        }
+    }
+    daemons
+}
+
+fn one<'a>(
+    spec: &'a Inventory,
+    draft: &HostDraft<'a>,
+    role: DaemonRole,
+    problems: &mut Vec<Problem>,
+) -> Option<DaemonDraft<'a>> {
+    let entry: &'a HostSpec = draft.spec;
+    let layers = Layers::of(spec, entry, role);
+    let root = root(&layers, draft, role, problems)?;
+    let layout = Layout::new(root.clone());
+    let port = layers.strongest(|l| l.port);
+    let http_port = layers.strongest(|l| l.http_port);
+    let log = layers.strongest(|l| l.log_dir);
+    let data = data(&layers, &layout, role, problems)?;
+    let place = |at: Option<Place>| at.unwrap_or(draft.place);
+    let at = Places {
+        port: place(port.map(|p| p.place)),
+        http_port: place(http_port.map(|p| p.place)),
+        root: place(layers.strongest(|l| l.deploy_dir).map(|d| d.place)),
+        data: place(layers.data().map(|(place, _)| place)),
+        log: place(log.map(|l| l.place)),
+    };
+    let daemon = Daemon {
+        role,
+        host: draft.host.name.clone(),
+        address: draft.host.address.clone(),
+        port: number(port, role.default_port(), problems),
+        http_port: number(http_port, role.default_http_port(), problems),
+        exe: layout.exe(role),
+        conf: layout.conf(role),
+        pid_file: layout.pid_file(role),
+        log_dir: log.map_or_else(
+            || Some(layout.logs()),
+            |l| keep(owned(l), l.place, problems),
+        )?,
+        data_paths: data.iter().map(|d| d.join(data_name(role))).collect(),
+        data_dirs: data,
+        flags: BTreeMap::new(),
+        root,
+    };
+    Some(DaemonDraft { daemon, at, layers })
+}
+
+const fn data_name(role: DaemonRole) -> &'static str {
+    match role {
+        DaemonRole::Metad => "meta",
+        DaemonRole::Graphd | DaemonRole::Storaged => "storage",
+    }
+}
+
+fn number(written: Option<&At<u32>>, default: u16, problems: &mut Vec<Problem>) -> u16 {
+    let port = written.and_then(|p| keep(value::port(p.value), p.place, problems));
+    port.unwrap_or(default)
+}
+
+fn root(
+    layers: &Layers<'_>,
+    draft: &HostDraft<'_>,
+    role: DaemonRole,
+    problems: &mut Vec<Problem>,
+) -> Option<RemotePath> {
+    let Some(dir) = layers.strongest(|l| l.deploy_dir) else {
+        let what = format!("no deploy_dir for {role} on {}", draft.host.name);
+        let hint = "set `nebula.deploy_dir`, such as /home/vesoft/nebula";
+        problems.push(Problem::error(Some(draft.place), what).hint(hint));
+        return None;
+    };
+    keep(owned(dir), dir.place, problems)
+}
+
+/// Data folders as named; none for graphd, which keeps nothing.
+fn data(
+    layers: &Layers<'_>,
+    layout: &Layout,
+    role: DaemonRole,
+    problems: &mut Vec<Problem>,
+) -> Option<Vec<RemotePath>> {
+    if role == DaemonRole::Graphd {
+        return Some(Vec::new());
+    }
+    match layers.data() {
+        None => Some(vec![layout.data()]),
+        Some((_, dirs)) => dirs
+            .iter()
+            .map(|d| keep(owned(d), d.place, problems))
+            .collect(),
+    }
+}
+
+/// Fills in the flags of every daemon: shipped values, then the user's from weak to strong, then
+/// those that make the daemon what it is, which nothing overrides.
+pub(super) fn fill_flags(draft: &mut Draft<'_>, version: Version) {
+    let metads = draft
+        .daemons
+        .iter()
+        .filter(|d| d.daemon.role == DaemonRole::Metad);
+    let addresses: Vec<String> = metads.map(|d| d.daemon.endpoint()).collect();
+    let addresses = addresses.join(",");
+    for DaemonDraft { daemon, layers, .. } in &mut draft.daemons {
+        let mut flags = weak_flags(daemon.role, version);
+        for layer in layers.weakest_first() {
+            flags.extend(written_flags(layer, daemon.role));
+        }
+        flags.extend(identity_flags(daemon, version, &addresses));
+        daemon.flags = flags;
+    }
+}
+
+fn weak_flags(role: DaemonRole, version: Version) -> BTreeMap<String, String> {
+    let shipped = Catalogue::builtin().shipped(role, version);
+    let mut flags: BTreeMap<_, _> = shipped
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    flags.insert("ws_ip".to_owned(), "0.0.0.0".to_owned());
+    flags
+}
+
+/// What a layer says to this role. A flag that the catalogue gives to other roles only is left out,
+/// so that one list for all daemons can hold flags of each.
+fn written_flags<'a>(
+    layer: &'a Layer<'_>,
+    role: DaemonRole,
+) -> impl Iterator<Item = (String, String)> + 'a {
+    let fits = move |name: &str| {
+        Catalogue::builtin()
+            .get(name)
+            .is_none_or(|f| f.is_for(role))
+    };
+    let mine = layer.flags.iter().filter(move |(name, _)| fits(name));
+    mine.map(|(name, value)| (name.clone(), value.value.0.clone()))
+}
+
+fn identity_flags(daemon: &Daemon, version: Version, metads: &str) -> Vec<(String, String)> {
+    let mut flags = vec![
+        ("daemonize", "true".to_owned()),
+        ("local_config", "true".to_owned()),
+        ("local_ip", daemon.address.clone()),
+        ("log_dir", daemon.log_dir.to_string()),
+        ("meta_server_addrs", metads.to_owned()),
+        ("pid_file", daemon.pid_file.to_string()),
+        ("port", daemon.port.to_string()),
+        ("ws_http_port", daemon.http_port.to_string()),
+    ];
+    if version.has_http2_port() {
+        flags.push(("ws_h2_port", daemon.http_port.saturating_add(1).to_string()));
+    }
+    if !daemon.data_paths.is_empty() {
+        let paths: Vec<&str> = daemon.data_paths.iter().map(RemotePath::as_str).collect();
+        flags.push(("data_path", paths.join(",")));
+    }
+    flags
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
+}

@@ -1,0 +1,87 @@
+//! Whole inventories: the examples that ship, the schema, what a resolved cluster says, and the
+//! refusals as cases.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test helper that fails is a failed test"
+)]
+
+use std::fs;
+use std::path::PathBuf;
+
+use nbctl_core::inventory::{Cluster, DaemonRole, Inventory, Source, load};
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn example(name: &str) -> Cluster {
+    let path = root().join("inventory").join(name);
+    let text = fs::read_to_string(&path).unwrap();
+    let loaded = load(&Source::new(path, text));
+    assert!(loaded.problems.is_empty(), "{name}: {}", loaded.problems[0]);
+    loaded.cluster.unwrap()
+}
+
+#[test]
+fn every_example_resolves_without_a_problem() {
+    for name in ["example.yaml", "single-host.yaml", "three-hosts.yaml"] {
+        let cluster = example(name);
+        assert!(cluster.daemons_of(DaemonRole::Metad).count() % 2 == 1);
+        let json = serde_json::to_string(&cluster).unwrap();
+        assert_eq!(
+            serde_json::from_str::<Cluster>(&json).unwrap(),
+            cluster,
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn schema_file_is_up_to_date() {
+    let path = root().join("inventory/schema.json");
+    let schema = serde_json::to_string_pretty(&Inventory::json_schema()).unwrap() + "\n";
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&path, &schema).unwrap();
+    }
+    assert_eq!(
+        fs::read_to_string(path).unwrap(),
+        schema,
+        "run with UPDATE=1"
+    );
+}
+
+#[test]
+fn settings_come_from_the_strongest_layer() {
+    let cluster = example("example.yaml");
+    let flag = |host: &str, name: &str| {
+        let mut all = cluster.daemons_of(DaemonRole::Storaged);
+        let daemon = all.find(|d| d.host.as_str() == host).unwrap();
+        daemon.flags.get(name).cloned()
+    };
+    assert_eq!(flag("s1", "rocksdb_block_cache").as_deref(), Some("8192"));
+    assert_eq!(
+        flag("node04.lab", "rocksdb_block_cache").as_deref(),
+        Some("16384")
+    );
+    assert_eq!(
+        flag("node04.lab", "memory_tracker_limit_ratio").as_deref(),
+        Some("0.5")
+    );
+    assert_eq!(
+        flag("s1", "data_path").as_deref(),
+        Some("/disk1/nebula/storage,/disk2/nebula/storage")
+    );
+    assert_eq!(flag("s1", "local_ip").as_deref(), Some("192.168.8.61"));
+    // A shipped value that nobody overrides.
+    assert_eq!(flag("s1", "rocksdb_compression").as_deref(), Some("lz4"));
+    // Flags of other roles stay away.
+    assert_eq!(flag("s1", "max_sessions_per_ip_per_user"), None);
+    let metads = "192.168.8.61:9559,192.168.8.62:9559,192.168.8.63:9559";
+    assert!(
+        cluster
+            .daemons
+            .iter()
+            .all(|d| d.flags["meta_server_addrs"] == metads)
+    );
+}

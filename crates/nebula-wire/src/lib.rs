@@ -10,6 +10,7 @@
 
 pub mod binary;
 mod codec;
+pub mod codes;
 pub mod compact;
 mod error;
 pub mod framing;

@@ -2,4 +2,5 @@
 
 pub mod assets;
 pub mod event;
+pub mod record;
 pub mod reporter;

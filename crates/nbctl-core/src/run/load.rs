@@ -68,7 +68,7 @@ impl CountCheck {
 }
 
 /// What a scenario measured at one load. Warm-up is kept apart and not in these numbers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StressResult {
     /// Scenario name, e.g. `Go1Step`.
@@ -79,6 +79,8 @@ pub struct StressResult {
     pub statement: String,
     /// Requests kept in flight (closed loop).
     pub concurrency: u32,
+    /// Requests a second asked for (open loop); `None` in a closed loop.
+    pub target_rate: Option<f64>,
     /// Length of the warm-up, ms.
     pub warmup_ms: u64,
     /// Requests finished inside the window, errors included.
@@ -97,6 +99,20 @@ pub struct StressResult {
     pub generator_cpu_percent: f64,
     /// Cores the generator may use.
     pub generator_cores: u32,
+    /// Objectives of the scenario; one that is missed ends the run with exit code 10.
+    pub objectives: Vec<Objective>,
+}
+
+/// An objective and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Objective {
+    /// As written, e.g. `p99 <= 20ms`.
+    pub text: String,
+    /// What was measured, e.g. `31.2 ms`; an objective without samples is missed.
+    pub measured: String,
+    /// It holds.
+    pub met: bool,
 }
 
 /// The clocks of promise 5; `response` exists only in an open loop.

@@ -4,14 +4,21 @@
 //! Duties: plain data with units in the names; no I/O, no formatting. Times are Unix milliseconds,
 //! latencies microseconds, sizes bytes, CPU in percent of one core (250 = two and a half cores).
 
+mod checks;
+mod limits;
 mod load;
 mod metrics;
+mod spectrum;
 mod verdict;
 
+pub use checks::{Check, CheckState, checks, shares_kernel};
+pub use limits::{Limits, Validity};
 pub use load::{
-    Clocks, CountCheck, ErrorCount, FileResult, ImportResult, Quantiles, Second, StressResult,
+    Clocks, CountCheck, ErrorCount, FileResult, ImportResult, Objective, Quantiles, Second,
+    StressResult,
 };
 pub use metrics::{DaemonDigest, HostDigest, Metrics, Point, Spread, Trend};
+pub use spectrum::{SpectrumPoint, is_carried, spectrum};
 pub use verdict::{Verdict, VerdictState};
 
 use serde::{Deserialize, Serialize};
@@ -41,6 +48,8 @@ pub struct Manifest {
     pub command_line: Vec<String>,
     /// Seed of every random draw.
     pub seed: u64,
+    /// When a number counts as a result.
+    pub limits: Limits,
     /// The cluster as it was read, not as it was asked for.
     pub cluster: ClusterInfo,
     /// Hosts with their facts.
@@ -146,7 +155,7 @@ pub struct PhaseRecord {
     pub index: u32,
     /// `data`, `schema`, `import`, `compact`, `stress Go1Step 10`, …
     pub name: String,
-    /// Its window; the end is the last moment seen when it was cut off.
+    /// Its window, without a warm-up; the end is the last moment seen when it was cut off.
     pub window: Window,
     /// How it ended.
     pub outcome: Outcome,
@@ -190,3 +199,6 @@ pub enum PhaseResult {
     /// A stress scenario at one load.
     Stress(Box<StressResult>),
 }
+
+#[cfg(test)]
+mod verdict_tests;

@@ -3,20 +3,23 @@
 use serde::{Deserialize, Serialize};
 
 use crate::failure::ExitCode;
-use crate::run::{Manifest, Outcome, PhaseResult};
+use crate::run::checks::{CheckState, checks, shares_kernel};
+use crate::run::{Manifest, Outcome};
 
-/// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// How a run ended, from good to bad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum VerdictState {
     /// Every phase done, every check holds.
     Good,
+    /// Valid numbers, but an objective was missed.
+    Missed,
     /// Phases were done but a check fails: the numbers are not results.
     Invalid,
-    /// A phase failed.
-    Failed,
     /// Cut off.
     Unfinished,
+    /// A phase failed.
+    Failed,
 }
 
 /// The verdict of a run.
@@ -29,123 +32,122 @@ pub struct Verdict {
     pub sandbox: bool,
     /// Hosts share one kernel.
     pub shared_kernel: bool,
-    /// Why it is not good, or remarks.
+    /// Why it is not good.
     pub reasons: Vec<String>,
+    /// Checks that do not hold and are only reported in this run.
+    pub remarks: Vec<String>,
 }
 
 impl Verdict {
     /// Judges a run from what it recorded.
     pub fn of(manifest: &Manifest) -> Self {
-        let mut reasons = Vec::new();
-        let mut state = VerdictState::Good;
-        for phase in &manifest.phases {
-            match &phase.outcome {
-                Outcome::Done | Outcome::Skipped(_) => {}
-                Outcome::Unfinished => {
-                    state = worse(state, VerdictState::Unfinished);
-                    reasons.push(format!("{} was cut off", phase.name));
-                }
-                Outcome::Failed(text) => {
-                    state = worse(state, VerdictState::Failed);
-                    let first = text.lines().next().unwrap_or_default();
-                    reasons.push(format!("{}: {first}", phase.name));
-                }
-            }
-            for reason in spoiled(&phase.name, &phase.result) {
-                state = worse(state, VerdictState::Invalid);
-                reasons.push(reason);
-            }
-        }
-        if manifest.phases.is_empty() {
-            state = worse(state, VerdictState::Unfinished);
-        }
-        Self {
-            state,
+        let mut verdict = Self {
+            state: VerdictState::Good,
             sandbox: manifest.cluster.sandbox,
             shared_kernel: shares_kernel(manifest),
-            reasons,
+            reasons: Vec::new(),
+            remarks: Vec::new(),
+        };
+        if manifest.phases.is_empty() {
+            verdict.because(VerdictState::Unfinished, "no phase was begun".to_owned());
+        }
+        for phase in &manifest.phases {
+            verdict.take_outcome(&phase.name, &phase.outcome);
+        }
+        let ended = |name: &str| {
+            let mut phases = manifest.phases.iter();
+            phases.any(|phase| phase.name == name && phase.outcome == Outcome::Done)
+        };
+        for check in checks(manifest) {
+            let reason = check.reason();
+            match check.state {
+                CheckState::Holds | CheckState::Unobserved => {}
+                CheckState::Reported => verdict.remarks.push(reason),
+                // A phase that did not end has a reason already; half a result proves nothing more.
+                _ if !check.phase.is_empty() && !ended(&check.phase) => {}
+                CheckState::Missed => verdict.because(VerdictState::Missed, reason),
+                CheckState::Fails => verdict.because(VerdictState::Invalid, reason),
+            }
+        }
+        verdict
+    }
+
+    fn take_outcome(&mut self, name: &str, outcome: &Outcome) {
+        match outcome {
+            Outcome::Done | Outcome::Skipped(_) => {}
+            Outcome::Unfinished => {
+                self.because(VerdictState::Unfinished, format!("{name} was cut off"));
+            }
+            Outcome::Failed(text) => {
+                let first = text.lines().next().unwrap_or_default();
+                self.because(VerdictState::Failed, format!("{name}: {first}"));
+            }
         }
     }
 
-    /// One line, e.g. `SANDBOX, shared kernel: all phases done`.
-    pub fn line(&self) -> String {
-        let mut marks = Vec::new();
-        if self.sandbox {
-            marks.push("SANDBOX");
-        }
-        if self.shared_kernel {
-            marks.push("shared kernel");
-        }
-        let ended = match self.state {
-            VerdictState::Good => "all phases done, all counts hold",
+    fn because(&mut self, state: VerdictState, reason: String) {
+        self.state = self.state.max(state);
+        self.reasons.push(reason);
+    }
+
+    /// How it ended, without marks and reasons.
+    pub fn ended(&self) -> &'static str {
+        match self.state {
+            VerdictState::Good => "all phases done, all checks hold",
+            VerdictState::Missed => "OBJECTIVE MISSED",
             VerdictState::Invalid => "NOT VALID",
             VerdictState::Failed => "FAILED",
             VerdictState::Unfinished => "UNFINISHED",
+        }
+    }
+
+    /// `SANDBOX, shared kernel`; empty for a real cluster on machines of its own.
+    pub fn marks(&self) -> String {
+        let marks = [
+            (self.sandbox, "SANDBOX"),
+            (self.shared_kernel, "shared kernel"),
+        ];
+        let set: Vec<&str> = marks
+            .iter()
+            .filter_map(|(set, mark)| set.then_some(*mark))
+            .collect();
+        set.join(", ")
+    }
+
+    /// One line, e.g. `SANDBOX, shared kernel: all phases done, all checks hold`.
+    pub fn line(&self) -> String {
+        let marks = self.marks();
+        let separator = if marks.is_empty() { "" } else { ": " };
+        let mut notes = self.reasons.clone();
+        notes.extend(
+            self.remarks
+                .iter()
+                .map(|text| format!("not enforced: {text}")),
+        );
+        let notes = if notes.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", notes.join("; "))
         };
-        let mut line = marks.join(", ");
-        if !line.is_empty() {
-            line.push_str(": ");
+        format!("{marks}{separator}{}{notes}", self.ended_with_remarks())
+    }
+
+    fn ended_with_remarks(&self) -> &'static str {
+        if self.state == VerdictState::Good && !self.remarks.is_empty() {
+            "all phases done, every enforced check holds"
+        } else {
+            self.ended()
         }
-        line.push_str(ended);
-        if !self.reasons.is_empty() {
-            line.push_str(" (");
-            line.push_str(&self.reasons.join("; "));
-            line.push(')');
-        }
-        line
     }
 
     /// The exit code of a command that made this run.
     pub fn exit_code(&self) -> ExitCode {
         match self.state {
             VerdictState::Good => ExitCode::Good,
+            VerdictState::Missed => ExitCode::Threshold,
             VerdictState::Invalid => ExitCode::Invalid,
             VerdictState::Failed => ExitCode::Step,
             VerdictState::Unfinished => ExitCode::Interrupted,
         }
     }
-}
-
-/// Failed beats unfinished beats not valid beats good.
-fn worse(a: VerdictState, b: VerdictState) -> VerdictState {
-    let rank = |state| match state {
-        VerdictState::Good => 0,
-        VerdictState::Invalid => 1,
-        VerdictState::Unfinished => 2,
-        VerdictState::Failed => 3,
-    };
-    if rank(b) > rank(a) { b } else { a }
-}
-
-/// Why the result of a phase is not a result.
-fn spoiled(name: &str, result: &PhaseResult) -> Vec<String> {
-    match result {
-        PhaseResult::Import(import) => import
-            .counts
-            .iter()
-            .filter(|count| !count.holds())
-            .map(|c| {
-                format!(
-                    "{name}: {} {}: {} expected, {} found",
-                    c.kind, c.name, c.expected, c.found
-                )
-            })
-            .collect(),
-        PhaseResult::Stress(stress) if stress.requests == 0 => {
-            vec![format!("{name}: no request finished")]
-        }
-        PhaseResult::Stress(stress) if stress.failed > 0 => {
-            vec![format!(
-                "{name}: {} of {} requests failed",
-                stress.failed, stress.requests
-            )]
-        }
-        PhaseResult::Plain(_) | PhaseResult::Stress(_) => Vec::new(),
-    }
-}
-
-fn shares_kernel(manifest: &Manifest) -> bool {
-    let mut ids: Vec<&str> = manifest.hosts.iter().map(|h| h.boot_id.as_str()).collect();
-    ids.sort_unstable();
-    ids.windows(2).any(|pair| pair[0] == pair[1])
 }

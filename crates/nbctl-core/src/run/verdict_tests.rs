@@ -138,85 +138,87 @@ fn few_samples(run: &mut Manifest) {
 
 type Change = fn(&mut Manifest);
 
+/// Part of the verdict line, what is changed, exit code.
+const CASES: [(&str, Change, u8); 19] = [
+    ("all phases done, all checks hold", |_| {}, 0),
+    (
+        "4000 of 60000 requests failed",
+        |r| stress(r).failed = 4000,
+        11,
+    ),
+    (
+        "all phases done, all checks hold",
+        |r| stress(r).failed = 60,
+        0,
+    ),
+    ("no request finished", |r| stress(r).requests = 0, 11),
+    (
+        "92 % of 4 cores used",
+        |r| stress(r).generator_cpu_percent = 368.0,
+        11,
+    ),
+    ("999 samples", few_samples, 11),
+    ("-50.0 %", |r| stress(r).series[30..].fill(second(500)), 11),
+    (
+        "stress: target rate reached: 1000/s",
+        |r| stress(r).target_rate = Some(2000.0),
+        11,
+    ),
+    (
+        "OBJECTIVE MISSED (stress: objective met: 3 ms)",
+        |r| stress(r).objectives[0].met = false,
+        10,
+    ),
+    (
+        "tag Person: 10 expected, 9 found",
+        |r| import(r).counts[0].found = 9,
+        11,
+    ),
+    ("-80 ms on h2", |r| r.hosts[1].clock_offset_ms = -80, 11),
+    (
+        "restarted: graphd on h1",
+        |r| {
+            if let Some(metrics) = &mut r.phases[1].metrics {
+                metrics.daemons[0].restarts = 1;
+            }
+        },
+        11,
+    ),
+    (
+        "import was cut off",
+        |r| r.phases[0].outcome = Outcome::Unfinished,
+        130,
+    ),
+    (
+        "FAILED (import: disk full)",
+        |r| r.phases[0].outcome = Outcome::Failed("disk full\nmore".to_owned()),
+        5,
+    ),
+    ("UNFINISHED (no phase was begun)", |r| r.phases.clear(), 130),
+    ("shared kernel: all phases done, all checks hold", share, 0),
+    (
+        "not enforced: stress: samples carry p99: 999 samples",
+        |r| {
+            share(r);
+            few_samples(r);
+        },
+        0,
+    ),
+    (
+        "NOT VALID (stress: samples carry p99",
+        |r| {
+            share(r);
+            few_samples(r);
+            r.limits.validity = Validity::Enforce;
+        },
+        11,
+    ),
+    ("SANDBOX: all phases done", |r| r.cluster.sandbox = true, 0),
+];
+
 #[test]
 fn one_changed_thing_decides() {
-    let cases: [(&str, Change, u8); 19] = [
-        ("all phases done, all checks hold", |_| {}, 0),
-        (
-            "4000 of 60000 requests failed",
-            |r| stress(r).failed = 4000,
-            11,
-        ),
-        (
-            "all phases done, all checks hold",
-            |r| stress(r).failed = 60,
-            0,
-        ),
-        ("no request finished", |r| stress(r).requests = 0, 11),
-        (
-            "92 % of 4 cores used",
-            |r| stress(r).generator_cpu_percent = 368.0,
-            11,
-        ),
-        ("999 samples", few_samples, 11),
-        ("-50.0 %", |r| stress(r).series[30..].fill(second(500)), 11),
-        (
-            "stress: target rate reached: 1000/s",
-            |r| stress(r).target_rate = Some(2000.0),
-            11,
-        ),
-        (
-            "OBJECTIVE MISSED (stress: objective met: 3 ms)",
-            |r| stress(r).objectives[0].met = false,
-            10,
-        ),
-        (
-            "tag Person: 10 expected, 9 found",
-            |r| import(r).counts[0].found = 9,
-            11,
-        ),
-        ("-80 ms on h2", |r| r.hosts[1].clock_offset_ms = -80, 11),
-        (
-            "restarted: graphd on h1",
-            |r| {
-                if let Some(metrics) = &mut r.phases[1].metrics {
-                    metrics.daemons[0].restarts = 1;
-                }
-            },
-            11,
-        ),
-        (
-            "import was cut off",
-            |r| r.phases[0].outcome = Outcome::Unfinished,
-            130,
-        ),
-        (
-            "FAILED (import: disk full)",
-            |r| r.phases[0].outcome = Outcome::Failed("disk full\nmore".to_owned()),
-            5,
-        ),
-        ("UNFINISHED (no phase was begun)", |r| r.phases.clear(), 130),
-        ("shared kernel: all phases done, all checks hold", share, 0),
-        (
-            "not enforced: stress: samples carry p99: 999 samples",
-            |r| {
-                share(r);
-                few_samples(r);
-            },
-            0,
-        ),
-        (
-            "NOT VALID (stress: samples carry p99",
-            |r| {
-                share(r);
-                few_samples(r);
-                r.limits.validity = Validity::Enforce;
-            },
-            11,
-        ),
-        ("SANDBOX: all phases done", |r| r.cluster.sandbox = true, 0),
-    ];
-    for (expected, change, code) in cases {
+    for (expected, change, code) in CASES {
         let mut run = good();
         change(&mut run);
         let verdict = Verdict::of(&run);

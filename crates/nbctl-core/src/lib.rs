@@ -7,9 +7,11 @@
 pub mod conf;
 pub mod container;
 pub mod duration;
+pub mod facts;
 pub mod failure;
 pub mod flags;
 pub mod inventory;
+pub mod package;
 pub mod plan;
 pub mod run;
 pub mod units;

@@ -1,0 +1,160 @@
+# Facts of one host in one round trip. POSIX sh with coreutils, sed, grep and awk; nothing is written.
+# Every answer is one line: a word, then fields, separated by tabs. `end` comes last.
+LC_ALL=C
+export LC_ALL
+PATH=$PATH:/usr/sbin:/sbin
+nb_tab=$(printf '\t')
+
+say() {
+  nb_line=$1
+  shift
+  for nb_field do nb_line=$nb_line$nb_tab$nb_field; done
+  printf '%s\n' "$nb_line"
+}
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+first_line() {
+  nb_value=
+  { read -r nb_value <"$1"; } 2>/dev/null
+  printf '%s' "$nb_value"
+}
+
+clock() { say clock "$1" "$(date +%s.%N)"; }
+
+system() {
+  if [ -r /etc/os-release ]; then
+    ( . /etc/os-release; say os "$ID" "$VERSION_ID" "$PRETTY_NAME" )
+  fi
+  say kernel "$(uname -r)" "$(uname -m)"
+  say glibc "$(getconf GNU_LIBC_VERSION 2>/dev/null)"
+  say boot "$(first_line /proc/sys/kernel/random/boot_id)"
+  say cpus "$(getconf _NPROCESSORS_ONLN 2>/dev/null)"
+  while read -r nb_key nb_value nb_rest; do
+    case $nb_key in
+      MemTotal:|MemAvailable:|SwapTotal:) say memory "${nb_key%:}" "$nb_value" ;;
+    esac
+  done </proc/meminfo
+  say nofile "$(ulimit -Sn)" "$(ulimit -Hn)"
+  say setting thp "$(first_line /sys/kernel/mm/transparent_hugepage/enabled)"
+  say setting swappiness "$(first_line /proc/sys/vm/swappiness)"
+  say setting max_map_count "$(first_line /proc/sys/vm/max_map_count)"
+  say setting somaxconn "$(first_line /proc/sys/net/core/somaxconn)"
+}
+
+user() {
+  nb_works=no
+  if have sudo && sudo -n true >/dev/null 2>&1; then nb_works=yes; fi
+  say user "$(id -un 2>/dev/null)" "$(id -u)" "$HOME" "$nb_works"
+  for nb_tool in bash ps ss tar gzip ar rpm rpm2cpio cpio sha256sum docker sudo; do
+    have "$nb_tool" && say tool "$nb_tool"
+  done
+}
+
+addresses() {
+  if have ip; then
+    ip -o addr show 2>/dev/null | while read -r nb_n nb_dev nb_family nb_addr nb_rest; do
+      say address "${nb_addr%%/*}"
+    done
+  else
+    awk '/\|--/ { a = $2 } /32 host LOCAL/ { print "address\t" a }' /proc/net/fib_trie 2>/dev/null
+  fi
+}
+
+# Listening TCP sockets: with owners from ss, or without from the kernel's table.
+listening() {
+  nb_table=$($nb_sudo ss -lntp 2>/dev/null | sed 1d)
+  if [ -n "$nb_table" ]; then
+    printf '%s\n' "$nb_table" | while IFS= read -r nb_row; do say listen "$nb_row"; done
+  else
+    awk '$4 == "0A" { print "listen-hex\t" $2 }' /proc/net/tcp /proc/net/tcp6 2>/dev/null
+  fi
+}
+
+resolve() {
+  nb_found=$(getent ahostsv4 "$1" 2>/dev/null | while read -r nb_addr nb_rest; do printf '%s ' "$nb_addr"; done)
+  say resolve "$1" "$nb_found"
+}
+
+# Room where a path lies or would be created.
+space() {
+  nb_at=$1
+  while [ ! -e "$nb_at" ] && [ "$nb_at" != / ]; do
+    nb_at=${nb_at%/*}
+    nb_at=${nb_at:-/}
+  done
+  nb_write=no
+  [ -w "$nb_at" ] && nb_write=yes
+  say space "$1" "$nb_at" "$nb_write" "$(df -Pk -- "$nb_at" 2>/dev/null | tail -n 1)"
+}
+
+path() {
+  if [ -L "$1" ]; then
+    say path "$1" link "$(readlink "$1")" "$(readlink -f "$1" 2>/dev/null)"
+  elif [ -d "$1" ]; then
+    say path "$1" dir "$(readlink -f "$1" 2>/dev/null)" "$(ls -A "$1" 2>/dev/null | head -n 8 | tr '\n\t' '/ ')"
+  elif [ -f "$1" ]; then
+    say path "$1" file "$(wc -c <"$1" 2>/dev/null)"
+  elif [ -e "$1" ]; then
+    say path "$1" other
+  else
+    say path "$1" none
+  fi
+}
+
+owner() {
+  [ -r "$1/.nbctl-owner" ] || return 0
+  while IFS= read -r nb_row; do say owner "$1" "$nb_row"; done <"$1/.nbctl-owner"
+}
+
+digest() {
+  [ -f "$1" ] || return 0
+  nb_sum=$(sha256sum <"$1" 2>/dev/null)
+  say file "$1" "${nb_sum%% *}"
+}
+
+one_process() {
+  nb_stat=$(first_line "/proc/$1/stat")
+  nb_cmd=$(tr '\000\011\012' '   ' <"/proc/$1/cmdline" 2>/dev/null)
+  nb_files=$($nb_sudo sed -n 's/^Max open files *\([0-9a-z]*\).*/\1/p' "/proc/$1/limits" 2>/dev/null)
+  nb_cwd=$($nb_sudo readlink "/proc/$1/cwd" 2>/dev/null)
+  say process "$1" "$2" "$(first_line "/proc/$1/comm")" "$(stat -c %U "/proc/$1" 2>/dev/null)" \
+    "${nb_stat##*) }" "$nb_files" "$nb_cwd" "$nb_cmd"
+}
+
+# Processes whose executable lies below one of the folders, and any called nebula-*.
+processes() {
+  say ticks "$(getconf CLK_TCK)" "$(sed -n 's/^btime //p' /proc/stat)"
+  nb_roots=
+  for nb_root do
+    nb_real=$(readlink -f "$nb_root" 2>/dev/null)
+    nb_roots="$nb_roots${nb_real:-$nb_root}
+"
+  done
+  $nb_sudo ls -l /proc/[0-9]*/exe 2>/dev/null |
+    sed -n 's|.* /proc/\([0-9][0-9]*\)/exe -> \(.*\)$|\1 \2|p' |
+    while read -r nb_pid nb_exe; do
+      nb_name=${nb_exe##*/}
+      case $nb_name in nebula-*) one_process "$nb_pid" "$nb_exe"; continue ;; esac
+      printf '%s' "$nb_roots" | while IFS= read -r nb_root; do
+        case $nb_exe in "$nb_root"/*) one_process "$nb_pid" "$nb_exe"; break ;; esac
+      done
+    done
+  # Of other users' processes only the name is visible.
+  grep -l '^nebula-' /proc/[0-9]*/comm 2>/dev/null | while IFS=/ read -r nb_e nb_p nb_pid nb_rest; do
+    $nb_sudo readlink "/proc/$nb_pid/exe" >/dev/null 2>&1 || one_process "$nb_pid" ''
+  done
+}
+
+docker_socket() {
+  if [ ! -S "$1" ]; then say docker "$1" none
+  elif [ -r "$1" ] && [ -w "$1" ]; then say docker "$1" ok
+  else say docker "$1" denied "$(stat -c '%U:%G %a' "$1" 2>/dev/null)"
+  fi
+}
+
+rpm_package() {
+  have rpm || return 0
+  rpm -q --qf 'rpm\t%{NAME}-%{VERSION}-%{RELEASE}.%{ARCH}\t%{INSTPREFIXES}\n' "$1" 2>/dev/null |
+    grep '^rpm'
+}

@@ -1,0 +1,342 @@
+//! The answer: from lines of tab-separated fields to [`HostFacts`].
+//!
+//! Duty: skip what is not understood (shell greetings, lines of other versions), never guess, and
+//! refuse an answer that does not reach its last line.
+
+use super::request::HEADER;
+use super::sockets::{hex_row, ss_row};
+use super::{DockerSocket, Glibc, HostFacts, Listener, PathFact, Process, Space};
+use crate::failure::Failure;
+use crate::units::{RemotePath, Sha256};
+
+impl HostFacts {
+    /// Reads the answer of the script.
+    ///
+    /// # Errors
+    /// The answer has no header of this version, or was cut off.
+    pub fn parse(text: &str) -> Result<Self, Failure> {
+        let mut lines = text.lines().skip_while(|line| *line != HEADER);
+        if lines.next().is_none() {
+            return Err(no_header(text));
+        }
+        let mut reader = Reader::default();
+        for line in lines {
+            if line == "end" {
+                return Ok(reader.facts);
+            }
+            let fields: Vec<&str> = line.split('\t').collect();
+            if let Some((word, fields)) = fields.split_first() {
+                // A line that is not understood says nothing.
+                let _: Option<()> = reader.take(word, fields);
+            }
+        }
+        Err(Failure::host("the answer to the facts script was cut off")
+            .lines(last_lines(text))
+            .hint("the connection or the shell ended early; run the command again"))
+    }
+}
+
+fn no_header(text: &str) -> Failure {
+    Failure::host("no answer to the facts script")
+        .lines(last_lines(text))
+        .hint("the login must run commands with a POSIX shell: try `ssh HOST sh -c true`")
+}
+
+fn last_lines(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = text.lines().rev().take(3).map(str::to_owned).collect();
+    lines.reverse();
+    lines
+}
+
+#[derive(Default)]
+struct Reader {
+    facts: HostFacts,
+    ticks: u64,
+    booted: u64,
+}
+
+impl Reader {
+    fn take(&mut self, word: &str, fields: &[&str]) -> Option<()> {
+        match word {
+            "clock" => self.clock(fields),
+            "os" | "kernel" | "glibc" | "boot" | "cpus" | "memory" => self.system(word, fields),
+            "nofile" => self.nofile(fields),
+            "setting" => self.setting(fields),
+            "user" => self.user(fields),
+            "tool" => self.tool(fields),
+            "address" => self.address(fields),
+            "resolve" => self.resolve(fields),
+            "listen" => self.listen(fields, ss_row),
+            "listen-hex" => self.listen(fields, hex_row),
+            "space" => self.space(fields),
+            "owner" => self.owner(fields),
+            "path" => self.path(fields),
+            "file" => self.file(fields),
+            "ticks" => self.ticks(fields),
+            "process" => self.process(fields),
+            "docker" => self.docker(fields),
+            "rpm" => self.rpm(fields),
+            _ => None,
+        }
+    }
+
+    fn clock(&mut self, fields: &[&str]) -> Option<()> {
+        let &[which, text] = fields else { return None };
+        let ms = epoch_ms(text)?;
+        match which {
+            "start" => self.facts.clock.start_ms = ms,
+            "end" => self.facts.clock.end_ms = ms,
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn system(&mut self, word: &str, fields: &[&str]) -> Option<()> {
+        let system = &mut self.facts.system;
+        match (word, fields) {
+            ("os", &[id, version, name]) => {
+                (system.os, system.os_version) = (id.to_owned(), version.to_owned());
+                name.clone_into(&mut system.os_name);
+            }
+            ("kernel", &[release, machine]) => {
+                (system.kernel, system.arch) = (release.to_owned(), machine.to_owned());
+            }
+            ("glibc", &[text]) => system.glibc = glibc(text),
+            ("boot", &[id]) => id.clone_into(&mut system.boot_id),
+            ("cpus", &[count]) => system.cpus = count.parse().ok()?,
+            ("memory", &[which, kib]) => return self.memory(which, kib.parse().ok()?),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn memory(&mut self, which: &str, kib: u64) -> Option<()> {
+        let system = &mut self.facts.system;
+        let field = match which {
+            "MemTotal" => &mut system.memory,
+            "MemAvailable" => &mut system.memory_available,
+            "SwapTotal" => &mut system.swap,
+            _ => return None,
+        };
+        *field = kib.saturating_mul(1024);
+        Some(())
+    }
+
+    fn nofile(&mut self, fields: &[&str]) -> Option<()> {
+        let &[soft, hard] = fields else { return None };
+        self.facts.nofile = (soft.parse().ok(), hard.parse().ok());
+        Some(())
+    }
+
+    fn setting(&mut self, fields: &[&str]) -> Option<()> {
+        let &[name, value] = fields else { return None };
+        let value = chosen(value).to_owned();
+        self.facts.settings.insert(name.to_owned(), value);
+        Some(())
+    }
+
+    fn user(&mut self, fields: &[&str]) -> Option<()> {
+        let &[name, uid, home, sudo] = fields else {
+            return None;
+        };
+        let user = &mut self.facts.user;
+        user.uid = uid.parse().ok()?;
+        (user.name, user.home) = (name.to_owned(), home.to_owned());
+        user.sudo = sudo == "yes";
+        Some(())
+    }
+
+    fn tool(&mut self, fields: &[&str]) -> Option<()> {
+        let &[name] = fields else { return None };
+        self.facts.tools.insert(name.to_owned());
+        Some(())
+    }
+
+    fn address(&mut self, fields: &[&str]) -> Option<()> {
+        let &[address] = fields else { return None };
+        self.facts.addresses.insert(address.to_owned());
+        Some(())
+    }
+
+    fn resolve(&mut self, fields: &[&str]) -> Option<()> {
+        let &[name, found] = fields else { return None };
+        let mut addresses: Vec<String> = found.split_whitespace().map(str::to_owned).collect();
+        addresses.sort();
+        addresses.dedup();
+        self.facts.names.insert(name.to_owned(), addresses);
+        Some(())
+    }
+
+    fn listen(&mut self, fields: &[&str], read: fn(&str) -> Option<Listener>) -> Option<()> {
+        self.facts.listening.push(read(fields.first()?)?);
+        Some(())
+    }
+
+    fn space(&mut self, fields: &[&str]) -> Option<()> {
+        let &[asked, at, writable, row] = fields else {
+            return None;
+        };
+        let (free, mount) = df_row(row)?;
+        let at = RemotePath::new(at).ok()?;
+        let space = Space {
+            at,
+            writable: writable == "yes",
+            free,
+            mount,
+        };
+        self.facts.space.insert(RemotePath::new(asked).ok()?, space);
+        Some(())
+    }
+
+    fn owner(&mut self, fields: &[&str]) -> Option<()> {
+        let &[folder, line] = fields else { return None };
+        let text = self
+            .facts
+            .owners
+            .entry(RemotePath::new(folder).ok()?)
+            .or_default();
+        text.push_str(line);
+        text.push('\n');
+        Some(())
+    }
+
+    fn path(&mut self, fields: &[&str]) -> Option<()> {
+        let (asked, rest) = fields.split_first()?;
+        let fact = path_fact(rest)?;
+        self.facts.paths.insert(RemotePath::new(asked).ok()?, fact);
+        Some(())
+    }
+
+    fn file(&mut self, fields: &[&str]) -> Option<()> {
+        let &[asked, digest] = fields else {
+            return None;
+        };
+        let digest = Sha256::parse(digest).ok();
+        self.facts
+            .files
+            .insert(RemotePath::new(asked).ok()?, digest);
+        Some(())
+    }
+
+    fn ticks(&mut self, fields: &[&str]) -> Option<()> {
+        let &[ticks, booted] = fields else {
+            return None;
+        };
+        (self.ticks, self.booted) = (ticks.parse().ok()?, booted.parse().ok()?);
+        Some(())
+    }
+
+    fn process(&mut self, fields: &[&str]) -> Option<()> {
+        let &[pid, exe, name, user, stat, nofile, cwd, command] = fields else {
+            return None;
+        };
+        // `/proc/<pid>/stat` after the name: field 3 (state) is first, field 22 (start, in ticks) 20th.
+        let stat: Vec<&str> = stat.split_whitespace().collect();
+        if matches!(stat.first(), None | Some(&"Z" | &"X")) {
+            return None;
+        }
+        let ticks: u64 = stat.get(19)?.parse().ok()?;
+        let (exe, deleted) = undeleted(exe);
+        self.facts.processes.push(Process {
+            pid: pid.parse().ok()?,
+            exe: exe.to_owned(),
+            deleted,
+            name: name.to_owned(),
+            user: user.to_owned(),
+            started: self.booted + ticks.checked_div(self.ticks).unwrap_or_default(),
+            nofile: nofile.parse().ok(),
+            cwd: cwd.to_owned(),
+            command: command.trim_end().to_owned(),
+        });
+        Some(())
+    }
+
+    fn docker(&mut self, fields: &[&str]) -> Option<()> {
+        self.facts.docker = Some(match *fields {
+            [_, "none"] => DockerSocket::None,
+            [_, "ok"] => DockerSocket::Usable,
+            [_, "denied", mode] => DockerSocket::Denied(mode.to_owned()),
+            _ => return None,
+        });
+        Some(())
+    }
+
+    fn rpm(&mut self, fields: &[&str]) -> Option<()> {
+        let &[package, prefix] = fields else {
+            return None;
+        };
+        self.facts
+            .rpms
+            .insert(package.to_owned(), prefix.to_owned());
+        Some(())
+    }
+}
+
+/// `glibc 2.17` of getconf.
+fn glibc(text: &str) -> Option<Glibc> {
+    let (major, minor) = text.strip_prefix("glibc ")?.split_once('.')?;
+    let minor = minor.split('.').next()?;
+    Some(Glibc {
+        major: major.parse().ok()?,
+        minor: minor.parse().ok()?,
+    })
+}
+
+/// `1764500000.123456789`; without nanoseconds where `date` has none.
+fn epoch_ms(text: &str) -> Option<i64> {
+    let (seconds, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let seconds: i64 = seconds.parse().ok()?;
+    let digits = fraction.bytes().take_while(u8::is_ascii_digit).take(3);
+    let (ms, count) = digits.fold((0, 0), |(ms, n), digit| {
+        (ms * 10 + i64::from(digit - b'0'), n + 1)
+    });
+    let scale = [1000, 100, 10, 1].get(count).copied().unwrap_or(1);
+    Some(seconds * 1000 + ms * scale)
+}
+
+/// The value in brackets of `always [madvise] never`; the text itself when there are none.
+fn chosen(value: &str) -> &str {
+    let inside = value
+        .split_once('[')
+        .and_then(|(_, rest)| rest.split_once(']'));
+    inside.map_or(value, |(chosen, _)| chosen)
+}
+
+/// A row of `df -Pk`: device, KiB, used, free, percent, mount. Device and mount may hold blanks.
+fn df_row(row: &str) -> Option<(u64, String)> {
+    let (before, after) = row.split_once("% ")?;
+    let free: u64 = before.split_whitespace().rev().nth(1)?.parse().ok()?;
+    Some((free.saturating_mul(1024), after.trim().to_owned()))
+}
+
+fn path_fact(fields: &[&str]) -> Option<PathFact> {
+    Some(match fields {
+        ["none"] => PathFact::None,
+        ["other"] => PathFact::Other,
+        ["file", bytes] => PathFact::File {
+            bytes: bytes.trim().parse().ok()?,
+        },
+        ["link", target, real] => PathFact::Link {
+            target: (*target).into(),
+            real: (*real).into(),
+        },
+        ["dir", real, entries] => PathFact::Dir {
+            real: (*real).into(),
+            entries: names(entries),
+        },
+        _ => return None,
+    })
+}
+
+fn names(entries: &str) -> Vec<String> {
+    entries
+        .split('/')
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+fn undeleted(exe: &str) -> (&str, bool) {
+    exe.strip_suffix(" (deleted)")
+        .map_or((exe, false), |path| (path, true))
+}

@@ -1,0 +1,105 @@
+//! The question: one POSIX `sh` script made of a fixed library and the calls of this request.
+//!
+//! Duty: quote what is put in, close standard input to every command (the script itself comes in by
+//! it), and do nothing until the last line has arrived.
+
+use std::borrow::Cow;
+
+use crate::units::RemotePath;
+
+/// First line of an answer; the number changes when old answers can no longer be read.
+pub(super) const HEADER: &str = "nbctl-facts\t1";
+
+/// What to ask a host.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FactsRequest {
+    /// Folders of ours: owner marker, what lies there, room, processes below them.
+    pub roots: Vec<RemotePath>,
+    /// What lies there: links, folders, files.
+    pub paths: Vec<RemotePath>,
+    /// Digests wanted.
+    pub files: Vec<RemotePath>,
+    /// Room wanted, beside that of `roots`.
+    pub space: Vec<RemotePath>,
+    /// Names to be resolved.
+    pub names: Vec<String>,
+    /// The engine's socket.
+    pub docker_socket: Option<RemotePath>,
+    /// Package to look up in the RPM database.
+    pub rpm: Option<String>,
+    /// Look at processes and sockets of other users through `sudo -n`.
+    pub sudo: bool,
+}
+
+const LIBRARY: &str = include_str!("facts.sh");
+
+/// The script to give to `sh -s`; ends with exit code 0 whatever it finds.
+pub fn script(request: &FactsRequest) -> String {
+    let mut calls = vec![
+        format!("printf '%s\\n' '{HEADER}'"),
+        "clock start".into(),
+        "system".into(),
+        "user".into(),
+        "addresses".into(),
+        "listening".into(),
+    ];
+    calls.extend(request.names.iter().map(|name| call("resolve", name)));
+    calls.extend(of_paths(request));
+    calls.push(processes(&request.roots));
+    calls.extend(
+        request
+            .docker_socket
+            .iter()
+            .map(|socket| call("docker_socket", socket.as_str())),
+    );
+    calls.extend(
+        request
+            .rpm
+            .iter()
+            .map(|package| call("rpm_package", package)),
+    );
+    calls.extend(["clock end".into(), "say end".into(), "return 0".into()]);
+    let sudo = if request.sudo { "sudo -n" } else { "" };
+    format!(
+        "nb_sudo='{sudo}'\n{LIBRARY}\nmain() {{\n{}\n}}\nmain </dev/null\n",
+        calls.join("\n")
+    )
+}
+
+fn of_paths(request: &FactsRequest) -> impl Iterator<Item = String> {
+    let each = |name: &'static str, paths: &[RemotePath]| -> Vec<String> {
+        paths.iter().map(|path| call(name, path.as_str())).collect()
+    };
+    let roots = &request.roots;
+    [
+        each("owner", roots),
+        each("path", roots),
+        each("path", &request.paths),
+        each("space", roots),
+        each("space", &request.space),
+        each("digest", &request.files),
+    ]
+    .into_iter()
+    .flatten()
+}
+
+fn processes(roots: &[RemotePath]) -> String {
+    let words: Vec<_> = roots.iter().map(|root| quoted(root.as_str())).collect();
+    format!("processes {}", words.join(" "))
+}
+
+fn call(name: &str, argument: &str) -> String {
+    format!("{name} {}", quoted(argument))
+}
+
+/// As one word of `sh`. NUL cannot occur in a path or name that was checked; it would be dropped.
+pub(crate) fn quoted(text: &str) -> String {
+    let text: Cow<'_, str> = if text.contains('\0') {
+        text.replace('\0', "").into()
+    } else {
+        text.into()
+    };
+    shlex::try_quote(&text)
+        .map(Cow::into_owned)
+        .unwrap_or_default()
+}

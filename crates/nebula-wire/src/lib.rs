@@ -9,6 +9,7 @@
 //! by the bytes that are left, and nothing is allocated because a length field says so.
 
 pub mod binary;
+pub mod client;
 mod codec;
 pub mod codes;
 pub mod compact;

@@ -1,5 +1,7 @@
 //! Requests: what a client calls, read by servers and written by clients.
 
+use std::fmt;
+
 use crate::codec::{read_props, write_props};
 use crate::framing::{Framing, Protocol};
 use crate::protocol::{MessageHead, MessageType, ReadProtocol, TType, WriteProtocol};
@@ -7,7 +9,7 @@ use crate::value::Props;
 use crate::{WireError, binary::BinaryWriter, compact::CompactWriter};
 
 /// A call of the graph service. Bytes are borrowed from the receive buffer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub enum Call<'a> {
     /// `authenticate`.
     Authenticate {
@@ -74,6 +76,33 @@ impl Call<'_> {
             Self::VerifyClientVersion { .. } => b"verifyClientVersion",
             Self::Unknown { name } => name,
         }
+    }
+}
+
+/// Without the password, which must not reach a log.
+impl fmt::Debug for Call<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = String::from_utf8_lossy;
+        write!(f, "{}(", text(self.name()))?;
+        match self {
+            Self::Authenticate { user, .. } => write!(f, "{:?}, …", text(user)),
+            Self::Signout { session } => write!(f, "{session}"),
+            Self::Execute {
+                session,
+                stmt,
+                params,
+                ..
+            }
+            | Self::ExecuteJson {
+                session,
+                stmt,
+                params,
+                ..
+            } => write!(f, "{session}, {:?}, {params:?}", text(stmt)),
+            Self::VerifyClientVersion { version } => write!(f, "{:?}", text(version)),
+            Self::Unknown { .. } => write!(f, "…"),
+        }?;
+        f.write_str(")")
     }
 }
 
@@ -263,4 +292,18 @@ fn read_verify<'a, R: ReadProtocol<'a>>(r: &mut R) -> Result<Call<'a>, WireError
         })
     })?;
     Ok(Call::VerifyClientVersion { version })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_output_has_no_password() {
+        let call = Call::Authenticate {
+            user: b"root",
+            password: b"secret",
+        };
+        assert_eq!(format!("{call:?}"), r#"authenticate("root", …)"#);
+    }
 }

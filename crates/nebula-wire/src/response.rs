@@ -239,7 +239,9 @@ fn read_response<'a, R: ReadProtocol<'a>>(
     Ok((head, response))
 }
 
-fn read_exception<'a, R: ReadProtocol<'a>>(r: &mut R) -> Result<AppException<'a>, WireError> {
+pub(crate) fn read_exception<'a, R: ReadProtocol<'a>>(
+    r: &mut R,
+) -> Result<AppException<'a>, WireError> {
     let mut exception = AppException::default();
     r.read_struct(|r, id, ty| {
         match (id, ty) {

@@ -105,8 +105,8 @@ const TEXTS: &[(&str, &str, ErrorKind)] = &[
 
 /// Part of a name, kind. The first that fits decides.
 const NAMES: &[(&str, ErrorKind)] = &[
-    ("SUCCEEDED", ErrorKind::Success),
     ("E_PARTIAL_", ErrorKind::Partial),
+    ("SUCCEEDED", ErrorKind::Success),
     ("E_SYNTAX_ERROR", ErrorKind::Syntax),
     ("E_STATEMENT_EMPTY", ErrorKind::Syntax),
     ("E_SEMANTIC_ERROR", ErrorKind::Semantic),

@@ -1,6 +1,10 @@
 //! Tests of the crate from outside, in one binary so that it links once.
 
 #[cfg(test)]
+mod client;
+#[cfg(test)]
+mod fake;
+#[cfg(test)]
 mod golden;
 #[cfg(test)]
 mod support;

@@ -85,3 +85,75 @@ pub fn parse(text: &str) -> Result<BTreeMap<String, String>, String> {
     }
     Ok(flags)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{parse, render};
+    use crate::inventory::{Cluster, DaemonRole, Source, load};
+
+    const TEMPLATE: &str = include_str!("../../../templates/nebula/daemon.conf.tera");
+
+    fn cluster(version: &str) -> Cluster {
+        let text = format!(
+            "format: 1\ncluster: c\nssh: {{user: v}}\nnebula:\n  version: {version}\n  deploy_dir: /home/v/nebula\n\
+             hosts:\n  - address: 10.0.0.1\n    roles: [metad, graphd, storaged, monitor, load]\n"
+        );
+        load(&Source::new("inv.yaml", text))
+            .into_result()
+            .unwrap()
+            .0
+    }
+
+    #[test]
+    fn what_is_rendered_is_what_the_daemon_reads() {
+        for version in ["2.0.1", "2.5.1", "2.6.2", "3.0.0", "3.8.0"] {
+            let cluster = cluster(version);
+            for daemon in &cluster.daemons {
+                let text = render(daemon, &cluster, TEMPLATE).unwrap();
+                assert_eq!(parse(&text).unwrap(), daemon.flags, "{text}");
+                assert!(text.starts_with("# Written by nbctl"), "{text}");
+                let http2 = daemon.flags.contains_key("ws_h2_port");
+                assert_eq!(http2, !cluster.version.since(3, 1), "{version}");
+            }
+        }
+    }
+
+    #[test]
+    fn storaged_conf_of_3_8() {
+        let cluster = cluster("3.8.0");
+        let storaged = cluster.daemons_of(DaemonRole::Storaged).next().unwrap();
+        insta::assert_snapshot!(render(storaged, &cluster, TEMPLATE).unwrap());
+    }
+
+    #[test]
+    fn templates_that_would_mislead_a_daemon_are_refused() {
+        let cluster = cluster("3.8.0");
+        let daemon = cluster.daemons.first().unwrap();
+        let cases = [
+            ("{{ nothing }}", "cannot render"),
+            ("{% for f in flags %}", "cannot render"),
+            ("--port=9559", "loses or changes flag"),
+            (
+                "{% for f in flags %}--{{ f.name }}={{ f.value }} \n{% endfor %}",
+                "loses or changes flag",
+            ),
+            ("flags follow\n", "line 1 is neither a flag nor a comment"),
+        ];
+        for (template, expected) in cases {
+            let failure = render(daemon, &cluster, template).unwrap_err().to_string();
+            assert!(failure.contains(expected), "{template}: {failure}");
+        }
+    }
+
+    #[test]
+    fn files_are_read_as_the_daemons_do() {
+        let flags = parse("# c\n\n--a=1 # no comment\n--a=2\n-b=x=y\n--c\n").unwrap();
+        let expected = [("a", "2"), ("b", "x=y"), ("c", "true")];
+        assert!(
+            flags
+                .iter()
+                .map(|(k, v)| (k.as_str(), v.as_str()))
+                .eq(expected)
+        );
+    }
+}

@@ -9,7 +9,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use nbctl_core::inventory::{Cluster, DaemonRole, Inventory, Source, load};
+use nbctl_core::inventory::{Cluster, DaemonRole, Inventory, Severity, Source, load};
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -84,4 +84,44 @@ fn settings_come_from_the_strongest_layer() {
             .iter()
             .all(|d| d.flags["meta_server_addrs"] == metads)
     );
+}
+
+const HEAD: &str = "format: 1\ncluster: c\nssh: {user: v}\nnebula:\n  version: 3.8.0\n  deploy_dir: /home/v/nebula";
+const HOSTS: &str =
+    "hosts:\n  - address: 10.0.0.1\n    roles: [metad, graphd, storaged, monitor, load]";
+
+/// The problems of one case as they are shown; a good inventory says so.
+fn problems(text: &str) -> String {
+    let text = text.replace("%head", HEAD).replace("%hosts", HOSTS);
+    let loaded = load(&Source::new("inv.yaml", text));
+    let refused = loaded
+        .problems
+        .iter()
+        .any(|p| p.severity == Severity::Error);
+    assert_eq!(loaded.cluster.is_none(), refused);
+    let lines = loaded.problems.iter().map(|p| format!("\n{p}"));
+    lines.collect()
+}
+
+#[test]
+fn every_problem_is_told_with_its_line() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/inventory-refused.txt");
+    let file = fs::read_to_string(&path).unwrap();
+    let mut sections = file.split("\n== ");
+    let mut fresh = sections.next().unwrap().to_owned();
+    for case in sections {
+        let (given, _) = case.split_once("\n--").unwrap();
+        let (_, text) = given.split_once('\n').unwrap();
+        fresh = format!("{fresh}\n== {given}\n--{}", problems(text));
+    }
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&path, format!("{fresh}\n")).unwrap();
+    }
+    let hint = "run with UPDATE=1 and read the difference";
+    for (is, was) in fresh.split("\n== ").zip(file.trim_end().split("\n== ")) {
+        assert!(
+            std::env::var_os("UPDATE").is_some() || is == was,
+            "{hint}:\n{is}\nwas\n{was}"
+        );
+    }
 }

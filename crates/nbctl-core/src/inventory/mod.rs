@@ -15,6 +15,7 @@ mod ports;
 mod problem;
 mod range;
 mod resolve;
+mod select;
 mod spec;
 mod version;
 
@@ -29,5 +30,6 @@ pub use ports::Port;
 pub use problem::{Problem, Severity, Source};
 pub use range::expand as expand_range;
 pub use resolve::{Loaded, load};
+pub use select::Selection;
 pub use spec::{Component, FlagValue, Flags, Install, Inventory, KnownHosts, Reach};
 pub use version::{Line, Version};

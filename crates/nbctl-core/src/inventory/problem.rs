@@ -143,24 +143,30 @@ impl Source {
     }
 }
 
-/// Hides the value of a key that sounds like a secret, unless it names a file or a command.
+/// Hides everything behind a key that sounds like a secret, unless it names a file or a command.
 fn mask(line: &str) -> String {
-    let Some((key, value)) = line.split_once(':') else {
-        return line.to_owned();
-    };
-    let word = key
-        .trim()
-        .trim_start_matches("- ")
-        .trim_matches(['"', '\''])
-        .to_lowercase();
-    let secret = ["password", "passwd", "secret", "token"]
-        .iter()
-        .any(|s| word.contains(s));
-    let handle = ["_file", "_command"].iter().any(|s| word.ends_with(s));
-    if secret && !handle && !value.trim().is_empty() {
-        return format!("{key}: ***");
+    let mut start = 0;
+    while let Some(colon) = line.get(start..).and_then(|rest| rest.find(':')) {
+        let end = start + colon;
+        let (before, after) = line.split_at(end);
+        if is_secret(before) && !after.trim_start_matches(':').trim().is_empty() {
+            return format!("{before}: ***");
+        }
+        start = end + 1;
     }
     line.to_owned()
+}
+
+/// Whether the last word of `text` is the name of a secret.
+fn is_secret(text: &str) -> bool {
+    let word = text.trim_end_matches(['"', '\'', ' ']).to_lowercase();
+    let word = word
+        .rsplit(|c: char| !c.is_alphanumeric() && c != '_' && c != '-')
+        .next();
+    let word = word.unwrap_or_default();
+    let secret = ["password", "passwd", "passphrase", "secret", "token"];
+    let handle = ["_file", "_command"].iter().any(|s| word.ends_with(s));
+    secret.iter().any(|s| word.contains(s)) && !handle
 }
 
 #[cfg(test)]
@@ -189,6 +195,11 @@ mod tests {
     fn secrets_are_masked() {
         assert_eq!(mask("  password: hunter2"), "  password: ***");
         assert_eq!(mask("  password_file: pw.txt"), "  password_file: pw.txt");
-        assert_eq!(mask("{ password: x }"), "{ password: ***");
+        assert_eq!(
+            mask("ssh: {port: 1, \"password\": x}"),
+            "ssh: {port: 1, \"password\": ***"
+        );
+        assert_eq!(mask("  - db-token : x"), "  - db-token : ***");
+        assert_eq!(mask("password:"), "password:");
     }
 }

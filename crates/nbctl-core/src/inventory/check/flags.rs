@@ -8,22 +8,25 @@ use super::super::spec::FlagValue;
 use super::super::version::Version;
 use crate::flags::{Catalogue, Flag};
 
-/// Flags that follow from other keys: name and the key to use.
+/// Flags that follow from other keys, and what to do instead.
 const IDENTITY: &[(&str, &str)] = &[
-    ("daemonize", "nothing: daemons always run in the background"),
-    ("data_path", "`data_dir` or `data_dirs`"),
-    ("flagfile", "`flags`"),
+    (
+        "daemonize",
+        "leave it out: daemons always run in the background",
+    ),
+    ("data_path", "use `data_dir` or `data_dirs`"),
+    ("flagfile", "write the flags under `flags`"),
     (
         "local_config",
-        "nothing: it is always true, otherwise metad overrides the file",
+        "leave it out: it is always true, otherwise metad overrides the file",
     ),
-    ("local_ip", "`address` of the host"),
-    ("log_dir", "`log_dir`"),
-    ("meta_server_addrs", "the role metad"),
-    ("pid_file", "nothing: it lies below deploy_dir"),
-    ("port", "`port`"),
-    ("ws_h2_port", "nothing: it is the HTTP port + 1"),
-    ("ws_http_port", "`http_port`"),
+    ("local_ip", "use `address` of the host"),
+    ("log_dir", "use the key `log_dir`"),
+    ("meta_server_addrs", "give hosts the role metad"),
+    ("pid_file", "leave it out: it lies below deploy_dir"),
+    ("port", "use the key `port`"),
+    ("ws_h2_port", "leave it out: it is the HTTP port + 1"),
+    ("ws_http_port", "use the key `http_port`"),
 ];
 
 /// Flags that break a cluster: name and why.
@@ -102,7 +105,7 @@ fn reserved(name: &str, place: Place) -> Option<Problem> {
     let forbidden = FORBIDDEN.iter().find(|(flag, _)| *flag == name);
     if let Some((_, instead)) = identity {
         let what = format!("flag {name} follows from other keys");
-        return Some(Problem::error(Some(place), what).hint(format!("use {instead}")));
+        return Some(Problem::error(Some(place), what).hint(*instead));
     }
     let (_, why) = forbidden?;
     Some(Problem::error(Some(place), format!("flag {name} is not allowed")).hint(*why))

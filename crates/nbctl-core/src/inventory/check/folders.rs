@@ -1,5 +1,7 @@
 //! Folders: what one part may delete must not hold what another part keeps.
 
+use std::collections::BTreeSet;
+
 use super::super::at::{At, Place};
 use super::super::layer::written;
 use super::super::layout::RESERVED;
@@ -40,9 +42,12 @@ pub(super) fn check(draft: &Draft<'_>, problems: &mut Vec<Problem>) {
         .iter()
         .flat_map(|h| claims_of(draft, h))
         .collect();
+    let mut told = BTreeSet::new();
     for (index, claim) in claims.iter().enumerate() {
         let clash = claims.iter().take(index).find(|old| clashes(old, claim));
-        problems.extend(clash.map(|old| overlapping(old, claim)));
+        // Two parts that share one folder mostly share all of them: once is enough.
+        let fresh = clash.filter(|old| told.insert((&old.who, &claim.who)));
+        problems.extend(fresh.map(|old| overlapping(old, claim)));
     }
 }
 
@@ -72,16 +77,15 @@ fn inside_root(draft: &DaemonDraft<'_>, problems: &mut Vec<Problem>) {
     let DaemonDraft { daemon, at, .. } = draft;
     let data = daemon.data_dirs.iter().map(|d| (d, at.data, "data"));
     for (path, place, what) in data.chain([(&daemon.log_dir, at.log, "log")]) {
-        let id = daemon.id();
         if daemon.root.is_within(path) {
-            let what = format!("{what} folder {path} of {id} holds the installation");
+            let what = format!("{what} folder {path} holds the installation");
             let hint = "name a folder below deploy_dir, or one elsewhere";
             problems.push(Problem::error(Some(place), what).hint(hint));
         } else if RESERVED
             .iter()
             .any(|name| path.is_within(&daemon.root.join(name)))
         {
-            let what = format!("{what} folder {path} of {id} takes a name that the layout uses");
+            let what = format!("{what} folder {path} takes a name that the layout uses");
             let hint = format!("below deploy_dir these are taken: {}", RESERVED.join(", "));
             problems.push(Problem::error(Some(place), what).hint(hint));
         }
@@ -99,7 +103,11 @@ fn claims_of<'a>(draft: &'a Draft<'_>, host: &'a HostDraft<'_>) -> Vec<Claim<'a>
         place,
     };
     let mut all = Vec::new();
-    for d in draft.daemons.iter().filter(|d| d.daemon.host == entry.name) {
+    for d in draft
+        .daemons
+        .iter()
+        .filter(|d| d.daemon.host == entry.name && d.at.host == host.place)
+    {
         let id = d.daemon.id();
         all.push(claim(id.clone(), Use::Install, &d.daemon.root, d.at.root));
         all.push(claim(id.clone(), Use::Logs, &d.daemon.log_dir, d.at.log));

@@ -13,6 +13,7 @@ use super::super::version::Version;
 struct Claim {
     who: String,
     place: Place,
+    hint: &'static str,
 }
 
 type Claims<'a> = BTreeMap<(&'a str, u16), Claim>;
@@ -59,7 +60,11 @@ fn claim_daemon<'a>(
         let who = format!("{} ({})", daemon.id(), port.purpose);
         claim(
             (&daemon.address, port.number),
-            Claim { who, place },
+            Claim {
+                who,
+                place,
+                hint: NEIGHBOURS,
+            },
             claims,
             problems,
         );
@@ -84,7 +89,7 @@ fn claim<'a>(
         "{address}:{port} is wanted by {} and by {} (line {})",
         new.who, old.who, old.place.line
     );
-    problems.push(Problem::error(Some(new.place), what).hint(NEIGHBOURS));
+    problems.push(Problem::error(Some(new.place), what).hint(new.hint));
 }
 
 fn claim_monitor<'a>(
@@ -104,6 +109,7 @@ fn claim_monitor<'a>(
             continue;
         };
         let new = Claim {
+            hint: "choose another port under `monitor.ports`",
             who: format!("{}@{}", component.as_str(), host.host.name),
             place: written.map_or(host.place, |p| p.place),
         };

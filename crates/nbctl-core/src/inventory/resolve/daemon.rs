@@ -27,6 +27,8 @@ pub(crate) struct DaemonDraft<'a> {
 /// Where the settings of a daemon stand; the host entry for those that nobody wrote.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Places {
+    /// The host entry.
+    pub host: Place,
     pub port: Place,
     pub http_port: Place,
     pub root: Place,
@@ -58,7 +60,7 @@ fn one<'a>(
 ) -> Option<DaemonDraft<'a>> {
     let entry: &'a HostSpec = draft.spec;
     let layers = Layers::of(spec, entry, role);
-    let root = root(&layers, draft, role, problems)?;
+    let root = root(&layers, draft, problems)?;
     let layout = Layout::new(root.clone());
     let port = layers.strongest(|l| l.port);
     let http_port = layers.strongest(|l| l.http_port);
@@ -66,6 +68,7 @@ fn one<'a>(
     let data = data(&layers, &layout, role, problems)?;
     let place = |at: Option<Place>| at.unwrap_or(draft.place);
     let at = Places {
+        host: draft.place,
         port: place(port.map(|p| p.place)),
         http_port: place(http_port.map(|p| p.place)),
         root: place(layers.strongest(|l| l.deploy_dir).map(|d| d.place)),
@@ -108,11 +111,10 @@ fn number(written: Option<&At<u32>>, default: u16, problems: &mut Vec<Problem>) 
 fn root(
     layers: &Layers<'_>,
     draft: &HostDraft<'_>,
-    role: DaemonRole,
     problems: &mut Vec<Problem>,
 ) -> Option<RemotePath> {
     let Some(dir) = layers.strongest(|l| l.deploy_dir) else {
-        let what = format!("no deploy_dir for {role} on {}", draft.host.name);
+        let what = format!("no deploy_dir for {}", draft.host.name);
         let hint = "set `nebula.deploy_dir`, such as /home/vesoft/nebula";
         problems.push(Problem::error(Some(draft.place), what).hint(hint));
         return None;

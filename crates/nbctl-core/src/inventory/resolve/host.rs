@@ -90,12 +90,18 @@ fn one<'a>(
     };
     let monitor_dir = spec.monitor.as_ref().and_then(|m| m.dir.as_ref());
     let load_dir = spec.load.as_ref().and_then(|l| l.dir.as_ref());
-    if monitored {
-        host.monitor_dir = folder(monitor_dir, "monitor", &host, problems);
-    }
-    if host.roles.contains(&Role::Load) {
-        host.load_dir = folder(load_dir, "load", &host, problems);
-    }
+    let home = Home {
+        host: &host,
+        user_written: both.user_written(),
+    };
+    let monitor_dir = monitored
+        .then(|| home.folder(monitor_dir, "monitor", problems))
+        .flatten();
+    let loads = host.roles.contains(&Role::Load);
+    host.load_dir = loads
+        .then(|| home.folder(load_dir, "load", problems))
+        .flatten();
+    host.monitor_dir = monitor_dir;
     Some(HostDraft {
         host,
         spec: entry,
@@ -103,25 +109,36 @@ fn one<'a>(
     })
 }
 
-/// The named folder, or `nbctl-<what>` in the login user's home.
-fn folder(
-    written: Option<&At<String>>,
-    what: &str,
-    host: &Host,
-    problems: &mut Vec<Problem>,
-) -> Option<RemotePath> {
-    if let Some(dir) = written {
-        return keep(owned(dir), dir.place, problems);
-    }
-    let home = match host.ssh.user.as_deref() {
-        Some("root") => "/root".to_owned(),
-        Some(user) => format!("/home/{user}"),
-        None => {
-            let message = format!("the {what} folder of {} is not known", host.name);
-            let hint = format!("set `{what}.dir` or `ssh.user`");
-            problems.push(Problem::error(Some(host.place), message).hint(hint));
-            return None;
+/// What the default folders depend on.
+struct Home<'a> {
+    host: &'a Host,
+    /// A user that is written but wrong is a problem of its own.
+    user_written: bool,
+}
+
+impl Home<'_> {
+    /// The named folder, or `nbctl-<what>` in the login user's home.
+    fn folder(
+        &self,
+        written: Option<&At<String>>,
+        what: &str,
+        problems: &mut Vec<Problem>,
+    ) -> Option<RemotePath> {
+        if let Some(dir) = written {
+            return keep(owned(dir), dir.place, problems);
         }
-    };
-    keep(owned(&format!("{home}/nbctl-{what}")), host.place, problems)
+        let place = self.host.place;
+        let home = match self.host.ssh.user.as_deref() {
+            Some("root") => "/root".to_owned(),
+            Some(user) => format!("/home/{user}"),
+            None if self.user_written => return None,
+            None => {
+                let message = format!("the {what} folder of {} is not known", self.host.name);
+                let hint = format!("set `{what}.dir` or `ssh.user`");
+                problems.push(Problem::error(Some(place), message).hint(hint));
+                return None;
+            }
+        };
+        keep(owned(&format!("{home}/nbctl-{what}")), place, problems)
+    }
 }

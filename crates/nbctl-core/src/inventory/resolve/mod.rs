@@ -54,6 +54,8 @@ pub fn load(source: &Source) -> Loaded {
     let refused = problems.iter().any(|p| p.severity == Severity::Error);
     let mut problems: Vec<Problem> = problems.into_iter().map(|p| p.shown_in(source)).collect();
     problems.sort_by_key(|p| p.place);
+    // The hosts of a range repeat what is said of their entry.
+    problems.dedup();
     Loaded {
         cluster: cluster.filter(|_| !refused),
         problems,

@@ -28,7 +28,11 @@ impl<'a> Both<'a> {
         self.get(field).map(|file| source.local_path(file))
     }
 
-    pub(super) fn user(&self, problems: &mut Vec<Problem>) -> Option<String> {
+    pub(super) fn user_written(&self) -> bool {
+        self.get(|s| s.user.as_ref()).is_some()
+    }
+
+    fn user(&self, problems: &mut Vec<Problem>) -> Option<String> {
         let user = self.get(|s| s.user.as_ref())?;
         keep(value::user(user), user.place, problems)
     }

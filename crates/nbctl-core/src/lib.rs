@@ -13,5 +13,6 @@ pub mod flags;
 pub mod inventory;
 pub mod package;
 pub mod plan;
+pub mod playbook;
 pub mod run;
 pub mod units;

@@ -1,0 +1,130 @@
+//! The command line: parsing only.
+//!
+//! Purpose: names, arguments and help texts; what they do is in `command`, one file per verb.
+//! Duties: no I/O, no defaults that depend on the machine.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::reporter::Output;
+
+/// From bare Linux hosts to a trustworthy benchmark report of a `NebulaGraph` cluster, and back again.
+#[derive(Debug, Parser)]
+#[command(
+    name = "nbctl",
+    version,
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Arguments every command takes.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "switches of a command line are independent"
+)]
+#[derive(Debug, Clone, Args)]
+pub struct Global {
+    /// Inventory [default: `$NBCTL_INVENTORY`, ./inventory.yaml, that of the last deploy here]
+    #[arg(
+        short,
+        long,
+        global = true,
+        value_name = "FILE",
+        help_heading = "Global"
+    )]
+    pub inventory: Option<PathBuf>,
+    /// Form of events (stderr) and results (stdout)
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        help_heading = "Global"
+    )]
+    pub output: Output,
+    /// Show every step
+    #[arg(
+        short,
+        long,
+        global = true,
+        conflicts_with = "quiet",
+        help_heading = "Global"
+    )]
+    pub verbose: bool,
+    /// Show warnings, failures and the result only
+    #[arg(short, long, global = true, help_heading = "Global")]
+    pub quiet: bool,
+    /// Do not ask; destroying also wants --cluster NAME unless the inventory says `disposable: true`
+    #[arg(short, long, global = true, help_heading = "Global")]
+    pub yes: bool,
+    /// Name of the cluster that may be destroyed
+    #[arg(long, global = true, value_name = "NAME", help_heading = "Global")]
+    pub cluster: Option<String>,
+    /// Print the steps and change nothing
+    #[arg(long, global = true, help_heading = "Global")]
+    pub dry_run: bool,
+    /// Touch no network but the hosts
+    #[arg(long, global = true, help_heading = "Global")]
+    pub offline: bool,
+    /// Folder whose templates, monitoring and playbooks win over the built-in ones, file by file
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Global")]
+    pub assets: Option<PathBuf>,
+    /// Where runs, known hosts and journals are kept
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        env = "NBCTL_STATE_DIR",
+        default_value = ".nbctl"
+    )]
+    #[arg(help_heading = "Global")]
+    pub state_dir: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Write an example inventory, playbooks, templates and monitoring to edit
+    Init(Init),
+    /// Look at inventories
+    #[command(subcommand)]
+    Inventory(Inventory),
+    /// Print a completion script
+    Completions {
+        /// Shell to complete for
+        shell: clap_complete::Shell,
+    },
+    /// Help on a topic: `exit-codes`, or a command
+    Help {
+        /// Topic or command
+        topic: Vec<String>,
+    },
+}
+
+/// `nbctl init`.
+#[derive(Debug, Args)]
+pub struct Init {
+    /// Folder to write to
+    #[arg(default_value = ".")]
+    pub dir: PathBuf,
+    /// Which example becomes inventory.yaml
+    #[arg(long, default_value = "three-hosts")]
+    pub example: String,
+}
+
+/// `nbctl inventory …`.
+#[derive(Debug, Subcommand)]
+pub enum Inventory {
+    /// Find every fault, with file, line and caret
+    Check,
+    /// Print the cluster as nbctl understands it, every default filled in
+    Show,
+    /// Print the JSON schema for editors
+    Schema,
+}

@@ -1,0 +1,128 @@
+//! What a command works with, resolved once and handed down (design 4.1): no globals, no environment reads below.
+//!
+//! Purpose: inventory, assets, state folder, limits and reporter in one value.
+//! Duties: find the inventory, read it, print its warnings, refuse what is wrong.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use nbctl_core::failure::Failure;
+use nbctl_core::inventory::{Cluster, Loaded, Severity, Source};
+
+use crate::assets::Assets;
+use crate::cli::Global;
+use crate::event::Sink;
+use crate::reporter::Reporter;
+
+/// File looked for in the current folder.
+const DEFAULT_INVENTORY: &str = "inventory.yaml";
+
+/// Everything a command needs that does not depend on the command.
+#[derive(Debug)]
+pub struct Context {
+    /// The cluster of the inventory.
+    pub cluster: Cluster,
+    /// Embedded and overridden files.
+    pub assets: Assets,
+    /// Where this folder's runs, known hosts and journals are kept.
+    pub state_dir: PathBuf,
+    /// Global arguments.
+    pub global: Global,
+    /// Events.
+    pub sink: Arc<dyn Sink>,
+    /// Results.
+    pub reporter: Reporter,
+}
+
+impl Context {
+    /// Reads the inventory and prints its warnings.
+    ///
+    /// # Errors
+    /// No inventory, or one with faults (all of them are in the failure).
+    pub fn load(global: Global, reporter: &Reporter) -> Result<Self, Failure> {
+        let source = read_inventory(&global)?;
+        let cluster = check(&source, &*reporter.sink())?;
+        let beside = source
+            .path
+            .parent()
+            .map(Path::to_path_buf)
+            .unwrap_or_default();
+        let folders = global.assets.iter().cloned().chain([beside]).collect();
+        Ok(Self {
+            cluster,
+            assets: Assets::new(folders),
+            state_dir: global.state_dir.clone(),
+            sink: reporter.sink(),
+            reporter: reporter.clone(),
+            global,
+        })
+    }
+}
+
+/// Finds and reads the inventory: `-i`, `NBCTL_INVENTORY`, `./inventory.yaml`, the last deploy's (design 5).
+///
+/// # Errors
+/// None of them is there, or it cannot be read.
+pub fn read_inventory(global: &Global) -> Result<Source, Failure> {
+    let path = inventory_path(global)?;
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        Failure::inventory(format!("cannot read the inventory: {error}"))
+            .at(path.display().to_string())
+            .hint("name it with -i FILE, or write one with `nbctl init`")
+    })?;
+    Ok(Source::new(path, text))
+}
+
+fn inventory_path(global: &Global) -> Result<PathBuf, Failure> {
+    if let Some(path) = &global.inventory {
+        return Ok(path.clone());
+    }
+    if let Some(path) = std::env::var_os("NBCTL_INVENTORY").filter(|value| !value.is_empty()) {
+        return Ok(path.into());
+    }
+    let here = PathBuf::from(DEFAULT_INVENTORY);
+    if here.exists() {
+        return Ok(here);
+    }
+    let last = global.state_dir.join(LAST_DEPLOY);
+    std::fs::read_to_string(&last)
+        .map(|text| PathBuf::from(text.trim_end()))
+        .map_err(|_| {
+            Failure::usage(
+                "no inventory: none given, no ./inventory.yaml, nothing deployed from this folder",
+            )
+            .hint("name it with -i FILE, or write one with `nbctl init`")
+        })
+}
+
+/// File in the state folder that holds the path of the inventory of the last deploy.
+pub const LAST_DEPLOY: &str = "last-inventory";
+
+/// Parses and resolves; warnings go to `sink`.
+///
+/// # Errors
+/// One failure with every fault in it.
+pub fn check(source: &Source, sink: &dyn Sink) -> Result<Cluster, Failure> {
+    let Loaded { cluster, problems } = nbctl_core::inventory::load(source);
+    let (errors, warnings): (Vec<_>, Vec<_>) = problems
+        .iter()
+        .partition(|problem| problem.severity == Severity::Error);
+    for warning in warnings {
+        sink.warn(warning.to_string());
+    }
+    match cluster {
+        Some(cluster) if errors.is_empty() => Ok(cluster),
+        _ => Err(faults(
+            source,
+            &errors.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        )),
+    }
+}
+
+fn faults(source: &Source, errors: &[String]) -> Failure {
+    let count = errors.len();
+    let noun = if count == 1 { "fault" } else { "faults" };
+    Failure::inventory(format!("the inventory has {count} {noun}"))
+        .at(source.path.display().to_string())
+        .lines(errors.iter().cloned())
+}

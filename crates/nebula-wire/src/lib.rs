@@ -15,6 +15,8 @@ pub mod codes;
 pub mod compact;
 mod error;
 pub mod framing;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod line;
 pub mod message;
 pub mod plan;

@@ -49,7 +49,8 @@ pub fn next_request(buf: &[u8], max: usize) -> Result<Option<(Request<'_>, usize
     let (head, method) = match frame.framing.protocol() {
         Protocol::Binary => read_call(&mut BinaryReader::new(frame.payload)),
         Protocol::Compact => read_call(&mut CompactReader::new(frame.payload)),
-    }?;
+    }
+    .map_err(incomplete)?;
     if matches!(head.kind, MessageType::Reply | MessageType::Exception) {
         return Err(WireError::Malformed("a reply where a call was expected"));
     }
@@ -60,6 +61,14 @@ pub fn next_request(buf: &[u8], max: usize) -> Result<Option<(Request<'_>, usize
         method,
     };
     Ok(Some((request, frame.consumed)))
+}
+
+/// The frame is whole: a message that goes on behind it never gets there.
+const fn incomplete(error: WireError) -> WireError {
+    match error {
+        WireError::Truncated => WireError::Malformed("message is longer than its frame"),
+        other => other,
+    }
 }
 
 impl Request<'_> {

@@ -30,3 +30,5 @@ pub use error::ClientError;
 pub use handshake::Session;
 pub use options::{ConnectOptions, Transport};
 pub use reply::Reply;
+
+pub(crate) use reply::scan;

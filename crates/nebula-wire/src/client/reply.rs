@@ -124,13 +124,13 @@ impl<'c> Reply<'c> {
 
 /// What a scanned message is.
 #[derive(Debug)]
-pub(super) enum Scanned<'c> {
+pub(crate) enum Scanned<'c> {
     Reply(Reply<'c>),
     Exception(AppException<'c>),
 }
 
 /// Scans the answer to `execute`.
-pub(super) fn scan(payload: &[u8], received_at: Instant) -> Result<Scanned<'_>, WireError> {
+pub(crate) fn scan(payload: &[u8], received_at: Instant) -> Result<Scanned<'_>, WireError> {
     let mut r = BinaryReader::new(payload);
     match r.message()?.kind {
         MessageType::Exception => return Ok(Scanned::Exception(read_exception(&mut r)?)),

@@ -5,6 +5,12 @@ mod client;
 #[cfg(test)]
 mod fake;
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod golden;
+#[cfg(test)]
+mod hardening;
+#[cfg(test)]
+mod round_trip;
 #[cfg(test)]
 mod support;

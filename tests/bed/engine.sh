@@ -19,17 +19,14 @@ LOG=$BED_RUN/dockerd.log
 start_time() { awk '{ sub(/.*\) /, ""); print $20 }' "/proc/$1/stat" 2>/dev/null; }
 
 # live_daemon: the pid of a dockerd in this network namespace, ours or not
-live_daemon() {
-  local pid
-  for pid in $(pgrep -x dockerd); do
-    if [ "$(as_root readlink "/proc/$pid/ns/net")" = "$(readlink /proc/self/ns/net)" ]; then echo "$pid"; fi
-  done
-}
+live_daemon() { pgrep -x dockerd | in_this_network; }
 
+# wait_for_answer SECONDS [PID]: gives up early when that process ends
 wait_for_answer() {
-  for _ in $(seq "$1"); do
+  local until=$((SECONDS + $1))
+  while [ "$SECONDS" -lt "$until" ]; do
     engine_answers && return
-    [ -z "${2:-}" ] || [ -d "/proc/$2" ] || return 1
+    [ -z "${2:-}" ] || alive "$2" || return 1
     sleep 0.2
   done
   return 1
@@ -37,7 +34,7 @@ wait_for_answer() {
 
 start_by_systemd() {
   as_root systemctl start docker.service
-  wait_for_answer 300 || die "docker.service started but nothing answers on $ENGINE_SOCKET" "see: journalctl -u docker" 3
+  wait_for_answer 60 || die "docker.service started but nothing answers on $ENGINE_SOCKET" "see: journalctl -u docker" 3
   echo systemd | as_root tee "$STATE" >/dev/null
 }
 
@@ -45,12 +42,12 @@ start_by_systemd() {
 settle_silent_daemon() {
   local pid=$1
   say "a dockerd runs (pid $pid) but does not answer yet, waiting ..."
-  wait_for_answer 100 "$pid" && return
-  [ -d "/proc/$pid" ] || return 0
+  wait_for_answer 20 "$pid" && return
+  alive "$pid" || return 0
   [[ $(cat "$STATE" 2>/dev/null) == starting || $(cat "$STATE" 2>/dev/null) == "$pid $(start_time "$pid")" ]] ||
     die "dockerd (pid $pid) runs here but does not answer on $ENGINE_SOCKET" \
       "end it, or let it listen there; a second engine beside it would take its bridge away" 3
-  say "it was started by the test bed: ending it"
+  say "the test bed started it: ending it"
   end_process "$pid"
 }
 
@@ -59,7 +56,7 @@ start_by_hand() {
   remember_network
   echo starting | as_root tee "$STATE" >/dev/null
   as_root setsid env PATH="$(iptables_path):$PATH" dockerd -H "unix://$ENGINE_SOCKET" >"$LOG" 2>&1 </dev/null 9>&- &
-  if wait_for_answer 300 $!; then
+  if wait_for_answer 60 $!; then
     own_it
   else
     tail -n 15 "$LOG" >&2

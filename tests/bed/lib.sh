@@ -38,13 +38,13 @@ as_root() {
   fi
 }
 
-# dk ARG...: the client of this machine's engine, whatever DOCKER_HOST or a docker context say
+# dk ARG...: the client of this machine's engine, whatever DOCKER_HOST or a docker context say; DK_LIMIT in seconds
 dk() {
-  local client=(env -u DOCKER_HOST -u DOCKER_CONTEXT docker -H "unix://$ENGINE_SOCKET")
+  local client=(env -u DOCKER_HOST -u DOCKER_CONTEXT timeout "${DK_LIMIT:-0}" docker -H "unix://$ENGINE_SOCKET")
   if [ -w "$ENGINE_SOCKET" ]; then "${client[@]}" "$@"; else as_root "${client[@]}" "$@"; fi
 }
 
-engine_answers() { [ -S "$ENGINE_SOCKET" ] && dk version >/dev/null 2>&1; }
+engine_answers() { [ -S "$ENGINE_SOCKET" ] && DK_LIMIT=10 dk version >/dev/null 2>&1; }
 
 need_engine() {
   engine_answers || die "no Docker engine answers on $ENGINE_SOCKET" "start one with: $BED_HERE/engine.sh start" 3

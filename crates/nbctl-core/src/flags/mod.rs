@@ -113,6 +113,16 @@ impl Flag {
         self.daemons.contains(&role)
     }
 
+    /// Whether `role` cannot have this flag. metad and storaged are built from the same storage code,
+    /// so a flag that is documented for one of them may exist in the other as well.
+    pub fn is_foreign_to(&self, role: DaemonRole) -> bool {
+        let graph_side = self.is_for(DaemonRole::Graphd);
+        match role {
+            DaemonRole::Graphd => !graph_side,
+            DaemonRole::Metad | DaemonRole::Storaged => self.daemons == [DaemonRole::Graphd],
+        }
+    }
+
     pub fn exists_in(&self, version: Version) -> bool {
         within(self.since, self.until, version)
     }
@@ -196,6 +206,18 @@ mod tests {
                 catalogue.get(name).unwrap().exists_in(version),
                 there,
                 "{name} {version}"
+            );
+        }
+        for (role, flag, foreign) in [
+            (DaemonRole::Graphd, "wal_ttl", true),
+            (DaemonRole::Metad, "wal_ttl", false),
+            (DaemonRole::Storaged, "enable_optimizer", true),
+            (DaemonRole::Metad, "v", false),
+        ] {
+            assert_eq!(
+                catalogue.get(flag).unwrap().is_foreign_to(role),
+                foreign,
+                "{role} {flag}"
             );
         }
         let default = |name: &str, version| catalogue.get(name).unwrap().default(version);

@@ -123,8 +123,15 @@ fn known(layer: &Layer<'_>, name: &str, place: Place, version: Option<Version>) 
     }
     let role = layer.role.filter(|role| !flag.is_for(*role))?;
     let daemons: Vec<&str> = flag.daemons.iter().map(|d| d.as_str()).collect();
-    let what = format!("{role} has no flag {name} and would ignore it");
-    Some(Problem::error(Some(place), what).hint(format!("it belongs to {}", daemons.join(", "))))
+    let hint = format!("it belongs to {}", daemons.join(", "));
+    let problem = if flag.is_foreign_to(role) {
+        let what = format!("{role} has no flag {name} and would ignore it");
+        Problem::error(Some(place), what)
+    } else {
+        let what = format!("{role} is not known to have the flag {name}");
+        Problem::warning(Some(place), what)
+    };
+    Some(problem.hint(hint))
 }
 
 fn unknown(name: &str, place: Place) -> Problem {

@@ -169,17 +169,18 @@ fn weak_flags(role: DaemonRole, version: Version) -> BTreeMap<String, String> {
     flags
 }
 
-/// What a layer says to this role. A flag that the catalogue gives to other roles only is left out,
-/// so that one list for all daemons can hold flags of each.
+/// What a layer says to this role. From a list for all daemons, flags that the catalogue gives to
+/// other roles only are left out, so that one list can hold flags of each.
 fn written_flags<'a>(
     layer: &'a Layer<'_>,
     role: DaemonRole,
 ) -> impl Iterator<Item = (String, String)> + 'a {
-    let fits = move |name: &str| {
+    let known = move |name: &str| {
         Catalogue::builtin()
             .get(name)
             .is_none_or(|f| f.is_for(role))
     };
+    let fits = move |name: &str| layer.role.is_some() || known(name);
     let mine = layer.flags.iter().filter(move |(name, _)| fits(name));
     mine.map(|(name, value)| (name.clone(), value.value.0.clone()))
 }

@@ -44,13 +44,8 @@ pub(super) struct Draft<'a> {
 /// Reads, resolves and checks an inventory.
 pub fn load(source: &Source) -> Loaded {
     let mut problems = Vec::new();
-    let cluster = match parse(source) {
-        Ok(spec) => resolve(&spec, source, &mut problems),
-        Err(problem) => {
-            problems.push(*problem);
-            None
-        }
-    };
+    let spec = parse(source, &mut problems);
+    let cluster = spec.and_then(|spec| resolve(&spec, source, &mut problems));
     let refused = problems.iter().any(|p| p.severity == Severity::Error);
     let mut problems: Vec<Problem> = problems.into_iter().map(|p| p.shown_in(source)).collect();
     problems.sort_by_key(|p| p.place);

@@ -9,8 +9,11 @@ pub mod cli;
 pub mod command;
 pub mod context;
 pub mod event;
+pub mod http;
 pub mod record;
+pub mod remote;
 pub mod reporter;
+pub mod runner;
 
 use std::ffi::OsString;
 

@@ -1,0 +1,126 @@
+//! How a script is put on the wire, and how its process tree is found again.
+//!
+//! Purpose: the same framing for ssh and for this machine, in plain POSIX sh (dash, bash 4.2, busybox).
+//! Duties: the text goes by standard input, so nothing of it shows in a process list; it is run only when all
+//! of it has arrived; it cannot eat itself by reading standard input; it carries a token in its command
+//! line by which [`kill_text`] ends the whole tree, which ssh alone would leave running.
+
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Exit code of `timeout(1)` when the time was over.
+pub(super) const TIMED_OUT: i32 = 124;
+
+/// Line a script prints, alone, when its check said "already so".
+pub const ALREADY_SO: &str = "::nbctl:already-so::";
+
+/// Runs `$0` (the token) for at most `$1` seconds; `timeout(1)` also ends scripts whose connection is gone.
+const WRAP: &str = concat!(
+    "if timeout -k 2 5 true 2>/dev/null; then exec $S timeout -k 2 \"$1\" sh -s \"$0\"; ",
+    "else exec $S sh -s \"$0\"; fi"
+);
+
+/// Root needs no sudo, and small hosts have none.
+const SUDO: &str = "if [ \"$(id -u)\" = 0 ]; then S=; else S=\"sudo -n\"; fi; ";
+const NO_SUDO: &str = "S=; ";
+
+/// Asks every process group in which a process carries the token to end, then insists. `printf` is built in,
+/// so the token shows in no process of this script.
+const KILL: &str = r#"groups_of() {
+  printf '%s\n' TOKEN | grep -lF -f - /proc/[0-9]*/cmdline 2>/dev/null | while IFS= read -r f; do
+    s=$(cat "${f%/cmdline}/stat" 2>/dev/null) || continue
+    set -- ${s##*) }
+    echo "$3"
+  done | sort -u
+}
+own=$(cat /proc/$$/stat); set -- ${own##*) }; own=$3
+end() {
+  for g in $(groups_of); do
+    if [ "$g" -gt 1 ] && [ "$g" != "$own" ]; then kill -s "$1" -- "-$g" 2>/dev/null; fi
+  done
+}
+end TERM
+for i in 1 2 3 4 5 6 7 8 9 10; do
+  if [ -z "$(groups_of)" ]; then exit 0; fi
+  sleep 0.1 2>/dev/null || sleep 1
+done
+end KILL
+exit 0"#;
+
+/// A name for one run that no other run has, here or elsewhere.
+pub(super) fn token() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let serial = NEXT.fetch_add(1, Ordering::Relaxed);
+    format!("nbctl-{:016x}-{serial}", random())
+}
+
+/// Differs from call to call and from process to process; the standard library seeds its hash maps by it.
+pub(super) fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+/// Command that runs a script given on standard input.
+pub(super) fn argv(token: &str, sudo: bool, timeout: Duration) -> Vec<String> {
+    let seconds = timeout.as_secs() + u64::from(timeout.subsec_nanos() > 0);
+    let text = format!("{}{WRAP}", if sudo { SUDO } else { NO_SUDO });
+    strings(&["sh", "-c", &text, token, &seconds.max(1).to_string()])
+}
+
+/// Command that runs the one-line `program` with `args` as `$1…`; standard input is data.
+pub(super) fn data_argv(token: &str, sudo: bool, program: &str, args: &[&str]) -> Vec<String> {
+    let start = if sudo { SUDO } else { NO_SUDO };
+    let text = format!("{start}exec $S sh -c \"$1\" \"$0\" \"$@\"");
+    // Within `program` the first argument is the program itself.
+    let program = format!("shift; LC_ALL=C; export LC_ALL; {program}");
+    let mut all = strings(&["sh", "-c", &text, token, &program]);
+    all.extend(strings(args));
+    all
+}
+
+/// What is sent to `sh -s`: a group is parsed to its end before any of it is run.
+pub(super) fn framed(text: &str) -> String {
+    format!(
+        "LC_ALL=C; PATH=\"$PATH:/usr/local/sbin:/usr/sbin:/sbin\"; export LC_ALL PATH\n\
+         {{\n{text}\n}} </dev/null\n"
+    )
+}
+
+/// `action` unless `check` (POSIX sh) ends with 0, in one script.
+pub fn unless(check: &str, action: &str) -> String {
+    format!("if (\n{check}\n) >/dev/null 2>&1; then echo '{ALREADY_SO}'; exit 0; fi\n{action}")
+}
+
+/// Script that ends every process group in which a process carries `token`.
+pub(super) fn kill_text(token: &str) -> String {
+    KILL.replace("TOKEN", token)
+}
+
+fn strings(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|&text| text.to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_rounded_up() {
+        let seconds = |millis| argv("t", false, Duration::from_millis(millis))[4].clone();
+        assert_eq!([seconds(0), seconds(1000), seconds(1001)], ["1", "1", "2"]);
+    }
+
+    #[test]
+    fn tokens_differ() {
+        assert_ne!(token(), token());
+    }
+
+    #[test]
+    fn the_commands_are_one_line() {
+        let all = [
+            argv("t", true, Duration::from_secs(5)),
+            data_argv("t", true, "cat", &["a"]),
+        ];
+        assert!(all.iter().flatten().all(|part| !part.contains('\n')));
+    }
+}

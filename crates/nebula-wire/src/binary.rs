@@ -75,6 +75,49 @@ impl<'a> BinaryReader<'a> {
         }
         Ok(count)
     }
+
+    #[inline]
+    fn advance(&mut self, len: usize) -> Result<(), WireError> {
+        self.rest = self.rest.get(len..).ok_or(WireError::Truncated)?;
+        Ok(())
+    }
+
+    /// Skips a value by the wire's own type number: scanning a table is nothing but this.
+    #[inline]
+    fn skip_code(&mut self, code: u8) -> Result<(), WireError> {
+        match code {
+            2 | 3 => self.advance(1),
+            6 => self.advance(2),
+            8 => self.advance(4),
+            4 | 10 => self.advance(8),
+            11 => self.bytes().map(drop),
+            12 => self.skip_struct(),
+            other => self.skip_container(from_code(other)?),
+        }
+    }
+
+    fn skip_struct(&mut self) -> Result<(), WireError> {
+        self.nest()?;
+        loop {
+            let [code] = self.array()?;
+            if code == 0 {
+                break;
+            }
+            self.advance(2)?;
+            self.skip_code(code)?;
+        }
+        self.unnest();
+        Ok(())
+    }
+
+    fn skip_container(&mut self, ty: TType) -> Result<(), WireError> {
+        if ty == TType::Map {
+            let (key, value, count) = self.map()?;
+            return self.skip_elements(count, &[key, value]);
+        }
+        let (element, count) = self.list()?;
+        self.skip_elements(count, &[element])
+    }
 }
 
 impl<'a> ReadProtocol<'a> for BinaryReader<'a> {
@@ -169,6 +212,10 @@ impl<'a> ReadProtocol<'a> for BinaryReader<'a> {
             return Ok((TType::Byte, TType::Byte, 0));
         }
         Ok((from_code(key)?, from_code(value)?, count))
+    }
+
+    fn skip(&mut self, ty: TType) -> Result<(), WireError> {
+        self.skip_code(code(ty))
     }
 
     fn rest(&self) -> &'a [u8] {

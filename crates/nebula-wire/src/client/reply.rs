@@ -36,6 +36,14 @@ struct Table<'c> {
 }
 
 impl<'c> Reply<'c> {
+    /// Reads a reply to `execute` out of a strict binary message without its framing.
+    pub fn parse(message: &'c [u8], received_at: Instant) -> Result<Self, WireError> {
+        match scan(message, received_at)? {
+            Scanned::Reply(reply) => Ok(reply),
+            Scanned::Exception(_) => Err(WireError::Malformed("an exception, not a reply")),
+        }
+    }
+
     /// Error code; 0 is success. [`crate::codes`] has the names.
     pub const fn code(&self) -> i32 {
         self.code

@@ -32,6 +32,12 @@ pub enum TType {
     List,
 }
 
+impl TType {
+    const fn is_container(self) -> bool {
+        matches!(self, Self::List | Self::Set | Self::Map)
+    }
+}
+
 /// Kind of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageType {
@@ -181,15 +187,21 @@ pub trait ReadProtocol<'a>: Sized {
         self.skip(ty)
     }
 
-    /// Skips `count` elements, each made of the given types.
+    /// Skips `count` elements, each made of the given types. Only containers directly within
+    /// containers count as a level of their own, so that skipping and decoding agree on depth.
     fn skip_elements(&mut self, count: usize, types: &[TType]) -> Result<(), WireError> {
-        self.nest()?;
+        let nests = types.iter().any(|ty| ty.is_container());
+        if nests {
+            self.nest()?;
+        }
         for _ in 0..count {
             for ty in types {
                 self.skip(*ty)?;
             }
         }
-        self.unnest();
+        if nests {
+            self.unnest();
+        }
         Ok(())
     }
 }

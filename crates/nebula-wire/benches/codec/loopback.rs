@@ -17,12 +17,14 @@ use crate::table;
 
 const CONNECTIONS: usize = 16;
 const ROWS: i64 = 10;
-const DURATION: Duration = Duration::from_secs(3);
+const ROUNDS: usize = 5;
+const ROUND: Duration = Duration::from_secs(1);
 
 type Failure = Box<dyn std::error::Error>;
 
 /// Reads per second that two cores are good for, client and server together: closed loop over
-/// [`CONNECTIONS`] connections, [`ROWS`] rows a reply, divided by the CPU time it took.
+/// [`CONNECTIONS`] connections, [`ROWS`] rows a reply, divided by the CPU time it took;
+/// the best of [`ROUNDS`].
 pub(crate) fn reads_per_two_cores() -> Result<f64, Failure> {
     let (tell, told) = mpsc::channel();
     std::thread::spawn(move || {
@@ -30,7 +32,12 @@ pub(crate) fn reads_per_two_cores() -> Result<f64, Failure> {
         drop(served);
     });
     let addr = told.recv()?;
-    runtime()?.block_on(read_from(&addr))
+    let runtime = runtime()?;
+    let mut best = 0.0_f64;
+    for _ in 0..ROUNDS {
+        best = best.max(runtime.block_on(read_from(&addr))?);
+    }
+    Ok(best)
 }
 
 fn runtime() -> io::Result<Runtime> {
@@ -42,7 +49,7 @@ async fn read_from(addr: &str) -> Result<f64, Failure> {
     let mut readers = Vec::new();
     for _ in 0..CONNECTIONS {
         let addr = addr.to_owned();
-        readers.push(tokio::spawn(read(addr, started + DURATION)));
+        readers.push(tokio::spawn(read(addr, started + ROUND)));
     }
     let mut reads = 0.0;
     for reader in readers {

@@ -1,12 +1,14 @@
 //! Hostile and broken bytes: errors, never panics, and no memory because a length field says so.
 
 use nebula_wire::binary::{BinaryReader, BinaryWriter};
+use nebula_wire::client::Reply;
 use nebula_wire::compact::{CompactReader, CompactWriter};
 use nebula_wire::framing::{Frame, next_frame};
 use nebula_wire::protocol::{ReadProtocol, TType};
+use nebula_wire::response::{ExecutionResponse, Latency};
 use nebula_wire::server::{DEFAULT_MAX_REQUEST, next_request};
 use nebula_wire::{
-    Framing, MAX_FRAME_SIZE, Protocol, Value, WireError, read_value, response, write_value,
+    DataSet, Framing, MAX_FRAME_SIZE, Protocol, Value, WireError, read_value, response, write_value,
 };
 
 use crate::support::{messages, values};
@@ -147,6 +149,28 @@ fn nesting_is_bounded() {
     let lists = [0x0F, 0, 0, 0, 1].repeat(100_000);
     let result = BinaryReader::new(&lists).skip(TType::List);
     assert_eq!(result, Err(WireError::TooDeep));
+}
+
+#[test]
+fn scanning_and_decoding_agree_on_depth() {
+    // Result, response, table, row and cell are five levels; every list adds two.
+    for (levels, ok) in [(13, true), (14, false)] {
+        let mut data = DataSet::with_columns(["nested"]);
+        data.rows.push(vec![nested(levels)]);
+        let response = ExecutionResponse::ok(Latency::Wide(1), b"", Some(data));
+        let call = framed(b"\x80\x01\x00\x01\0\0\0\x07execute\0\0\0\0\0");
+        let (request, _) = next_request(&call, DEFAULT_MAX_REQUEST).unwrap().unwrap();
+        let mut out = Vec::new();
+        request.reply().execution(&mut out, response).unwrap();
+        let frame = next_frame(&out, MAX_FRAME_SIZE).unwrap().unwrap();
+        assert_eq!(
+            response::decode(&frame).is_ok(),
+            ok,
+            "decoding {levels} levels"
+        );
+        let scanned = Reply::parse(frame.payload, std::time::Instant::now());
+        assert_eq!(scanned.is_ok(), ok, "scanning {levels} levels");
+    }
 }
 
 #[test]

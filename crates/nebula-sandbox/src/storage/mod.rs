@@ -1,0 +1,18 @@
+//! storaged: keeps the vertices and edges of its partitions in memory and every write in a log under `data_path`.
+//!
+//! It knows no schemas: rows are bytes that graphd makes and reads. An edge is stored at both its ends.
+
+mod adjacency;
+mod apply;
+mod arena;
+mod hash;
+mod journal;
+pub mod request;
+mod service;
+mod space;
+mod vids;
+
+pub use hash::murmur;
+pub use request::{OP_COMPACT, OP_COUNT, OP_FLUSH};
+pub use service::Storaged;
+pub use vids::VidRef;

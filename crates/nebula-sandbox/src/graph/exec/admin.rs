@@ -1,0 +1,178 @@
+//! Hosts, jobs, balance and configuration.
+
+use nebula_wire::Value;
+
+use super::{Context, Table, table, text};
+use crate::{
+    flags::{Kind, Mode},
+    graph::error::{Class, QueryError},
+    meta::{
+        message::{Reply, Request},
+        model::{HostPort, JobKind, SchemaKind},
+    },
+};
+
+/// `ADD HOSTS` is not in the grammar before 3.0.
+fn only_3x(context: &Context<'_>, near: &str) -> Result<(), QueryError> {
+    if context.engine.line.is_3x() {
+        return Ok(());
+    }
+    Err(QueryError {
+        class: Class::Syntax,
+        text: format!("SyntaxError: syntax error near `{near}'"),
+    })
+}
+
+pub(super) async fn add_hosts(context: &Context<'_>, hosts: Vec<HostPort>) -> Table {
+    only_3x(context, "ADD HOSTS")?;
+    context.order(Request::AddHosts(hosts)).await
+}
+
+pub(super) async fn drop_hosts(context: &Context<'_>, hosts: Vec<HostPort>) -> Table {
+    only_3x(context, "DROP HOSTS")?;
+    context.order(Request::DropHosts(hosts)).await
+}
+
+pub(super) async fn submit(context: &Context<'_>, kind: JobKind, argument: String) -> Table {
+    let space = context.space()?.space.id;
+    if kind == JobKind::DataBalance && !context.engine.flags.on("enable_experimental_feature") {
+        return Err(QueryError::semantic("Data balance not support"));
+    }
+    match context
+        .ask(Request::SubmitJob {
+            space,
+            kind,
+            argument,
+        })
+        .await?
+    {
+        Reply::Job(id) => Ok(Some(table(&["New Job Id"], vec![vec![Value::Int(id)]]))),
+        _ => Ok(None),
+    }
+}
+
+pub(super) async fn rebuild(context: &Context<'_>, kind: SchemaKind, name: String) -> Table {
+    let info = context.space()?;
+    if !name.is_empty() && !info.space.indexes.contains_key(&name) {
+        return Err(QueryError::execution("IndexNotFound: "));
+    }
+    let job = match kind {
+        SchemaKind::Tag => JobKind::RebuildTagIndex,
+        SchemaKind::Edge => JobKind::RebuildEdgeIndex,
+    };
+    submit(context, job, name).await
+}
+
+pub(super) async fn stop_job(context: &Context<'_>, id: i64) -> Table {
+    let space = context.space()?.space.id;
+    context.ask(Request::StopJob { space, id }).await?;
+    Ok(Some(table(&["Result"], vec![vec![text("Job stopped")]])))
+}
+
+pub(super) async fn recover(context: &Context<'_>) -> Table {
+    let space = context.space()?.space.id;
+    match context.ask(Request::RecoverJobs { space }).await? {
+        Reply::Job(count) => Ok(Some(table(
+            &["Recovered job num"],
+            vec![vec![Value::Int(count)]],
+        ))),
+        _ => Ok(None),
+    }
+}
+
+/// 2.x: done at once, cluster-wide. 3.x: a job of the chosen space.
+pub(super) async fn balance_leader(context: &Context<'_>) -> Table {
+    if context.engine.line.is_3x() {
+        return submit(context, JobKind::LeaderBalance, String::new()).await;
+    }
+    context.order(Request::BalanceLeader).await
+}
+
+pub(super) async fn balance_data(context: &Context<'_>) -> Table {
+    if context.engine.line.is_3x() {
+        return submit(context, JobKind::DataBalance, String::new()).await;
+    }
+    Err(QueryError::not_supported("BALANCE DATA"))
+}
+
+/// Only flags that some daemon registered with metad can be set, and those only where `local_config` is false; a
+/// cluster whose files rule answers that the setting does not exist.
+pub(super) async fn update_configs(
+    context: &Context<'_>,
+    module: Option<String>,
+    name: String,
+    value: String,
+) -> Table {
+    let shown = name.clone();
+    let request = Request::SetConfig {
+        module,
+        name: name.clone(),
+        value: value.clone(),
+    };
+    let refused = |error: QueryError| {
+        QueryError::execution(format!("Set config `{shown}' failed: {}", error.text))
+    };
+    context.ask(request).await.map_err(refused)?;
+    let mutable = context
+        .engine
+        .flags
+        .get(&name)
+        .is_some_and(|flag| flag.mode != Mode::Reboot);
+    if mutable && !context.engine.flags.on("local_config") {
+        context.engine.flags.set(&name, &value).ok();
+    }
+    Ok(None)
+}
+
+/// `SHOW CONFIGS` and `GET CONFIGS`.
+pub(super) async fn configs(
+    context: &Context<'_>,
+    module: Option<String>,
+    name: Option<&str>,
+) -> Table {
+    let Reply::Configs(all) = context.ask(Request::Configs(module)).await? else {
+        return Ok(None);
+    };
+    let mut rows = Vec::new();
+    for (module, known, value) in all {
+        if name.is_some_and(|name| name != known) {
+            continue;
+        }
+        let flag = context.engine.flags.get(&known);
+        let kind = flag.as_ref().map_or(Kind::Text, |flag| flag.kind);
+        let nested = value.starts_with('{');
+        let (word, cell) = match (nested, kind) {
+            (true, _) => ("map", nested_value(&value)),
+            (false, Kind::Int) => ("int", value.parse().map_or(Value::NULL, Value::Int)),
+            (false, Kind::Bool) => ("bool", Value::Bool(value == "true")),
+            (false, Kind::Float) => ("float", value.parse().map_or(Value::NULL, Value::Float)),
+            (false, Kind::Text) => ("string", text(value)),
+        };
+        rows.push(vec![
+            text(module),
+            text(known),
+            text(word),
+            text("MUTABLE"),
+            cell,
+        ]);
+    }
+    if rows.is_empty() && name.is_some() {
+        return Err(QueryError::execution("Conf not existed!"));
+    }
+    Ok(Some(table(
+        &["module", "name", "type", "mode", "value"],
+        rows,
+    )))
+}
+
+fn nested_value(json: &str) -> Value {
+    let map: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(json).unwrap_or_default();
+    let pair = |(key, value): (String, serde_json::Value)| {
+        let value = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
+        (key.into_bytes(), Value::from(value))
+    };
+    Value::Map(map.into_iter().map(pair).collect())
+}

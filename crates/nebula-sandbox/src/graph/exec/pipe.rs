@@ -1,0 +1,228 @@
+//! YIELD, GROUP BY, ORDER BY and LIMIT over what was piped in.
+
+use std::cmp::Ordering;
+
+use nebula_wire::{DataSet, Value};
+
+use super::{
+    Context, Table,
+    fetch::distinct,
+    scope::{RowScope, walk},
+};
+use crate::{
+    graph::{
+        error::QueryError,
+        eval::{self, NoScope, Scope},
+        operators::sort_order,
+    },
+    ngql::ast::{Column, Expr, SortKey, Yield},
+};
+
+fn has_aggregate(yields: &Yield) -> bool {
+    let mut found = false;
+    for column in &yields.columns {
+        walk(&column.expr, &mut |expr| {
+            found |= matches!(expr, Expr::Aggregate(..));
+        });
+    }
+    found
+}
+
+fn uses_input(yields: &Yield) -> bool {
+    let mut found = false;
+    for column in &yields.columns {
+        walk(&column.expr, &mut |expr| {
+            found |= matches!(expr, Expr::Input(_));
+        });
+    }
+    found
+}
+
+/// `YIELD …` alone or after a pipe.
+pub(super) fn yields(context: &Context<'_>, yields: &Yield, filter: Option<&Expr>) -> Table {
+    let Some(input) = &context.input else {
+        return alone(yields, filter);
+    };
+    let mut kept = Vec::new();
+    for row in &input.rows {
+        if eval::passes(filter, &RowScope { table: input, row })? {
+            kept.push(row.as_slice());
+        }
+    }
+    let mut data = DataSet::with_columns(yields.columns.iter().map(Column::name));
+    if has_aggregate(yields) {
+        data.rows.push(aggregate_row(input, &kept, yields)?);
+        return Ok(Some(data));
+    }
+    if !uses_input(yields) && !input.rows.is_empty() {
+        // Constants after a pipe: one row for each row of the input.
+        data.rows.reserve(kept.len());
+    }
+    for row in kept {
+        data.rows
+            .push(row_of(yields, &RowScope { table: input, row })?);
+    }
+    if yields.distinct {
+        distinct(&mut data);
+    }
+    Ok(Some(data))
+}
+
+fn alone(yields: &Yield, filter: Option<&Expr>) -> Table {
+    let mut data = DataSet::with_columns(yields.columns.iter().map(Column::name));
+    if has_aggregate(yields) {
+        let empty = DataSet::default();
+        data.rows.push(aggregate_row(&empty, &[&[]], yields)?);
+    } else if eval::passes(filter, &NoScope)? {
+        data.rows.push(row_of(yields, &NoScope)?);
+    }
+    Ok(Some(data))
+}
+
+fn row_of(yields: &Yield, scope: &dyn Scope) -> Result<Vec<Value>, QueryError> {
+    yields
+        .columns
+        .iter()
+        .map(|column| eval::eval(&column.expr, scope))
+        .collect()
+}
+
+/// One row out of a group of rows.
+fn aggregate_row(
+    table: &DataSet,
+    rows: &[&[Value]],
+    yields: &Yield,
+) -> Result<Vec<Value>, QueryError> {
+    yields
+        .columns
+        .iter()
+        .map(|column| aggregated(&column.expr, table, rows))
+        .collect()
+}
+
+fn aggregated(expr: &Expr, table: &DataSet, rows: &[&[Value]]) -> Result<Value, QueryError> {
+    match expr {
+        Expr::Aggregate(name, distinct, argument) => {
+            let mut values = Vec::with_capacity(rows.len());
+            for row in rows {
+                values.push(match argument {
+                    Some(argument) => eval::eval(argument, &RowScope { table, row })?,
+                    None => Value::Int(1),
+                });
+            }
+            if argument.is_some() {
+                values.retain(|value| !matches!(value, Value::Null(_) | Value::Empty));
+            }
+            if *distinct {
+                values.sort_by(sort_order);
+                values.dedup();
+            }
+            aggregate(&name.to_ascii_lowercase(), values)
+        }
+        Expr::Binary(op, left, right) => {
+            let constant = |expr: &Expr| {
+                aggregated(expr, table, rows).map(|value| Box::new(Expr::Const(value)))
+            };
+            eval::eval(
+                &Expr::Binary(*op, constant(left)?, constant(right)?),
+                &NoScope,
+            )
+        }
+        other => match rows.first() {
+            Some(row) => eval::eval(other, &RowScope { table, row }),
+            None => Ok(Value::NULL),
+        },
+    }
+}
+
+fn count(values: &[Value]) -> Value {
+    Value::Int(i64::try_from(values.len()).unwrap_or(i64::MAX))
+}
+
+/// The result of an aggregate function over values without NULLs.
+fn aggregate(name: &str, values: Vec<Value>) -> Result<Value, QueryError> {
+    let sum = |values: &[Value]| {
+        let add = |total: Value, value: &Value| {
+            let (total, value) = (Expr::Const(total), Expr::Const(value.clone()));
+            eval::eval(
+                &Expr::Binary(crate::ngql::ast::Op::Add, Box::new(total), Box::new(value)),
+                &NoScope,
+            )
+        };
+        values.iter().try_fold(Value::Int(0), add)
+    };
+    let pick = |values: Vec<Value>, wanted: Ordering| {
+        let better = |a: Value, b: Value| if sort_order(&b, &a) == wanted { b } else { a };
+        values.into_iter().reduce(better).unwrap_or(Value::NULL)
+    };
+    Ok(match name {
+        "count" => count(&values),
+        "sum" => sum(&values)?,
+        "avg" => match (sum(&values)?, values.len()) {
+            (_, 0) => Value::NULL,
+            #[expect(clippy::cast_precision_loss, reason = "an average is a double")]
+            (Value::Int(total), n) => Value::Float(total as f64 / n as f64),
+            #[expect(clippy::cast_precision_loss, reason = "an average is a double")]
+            (Value::Float(total), n) => Value::Float(total / n as f64),
+            (other, _) => other,
+        },
+        "min" => pick(values, Ordering::Less),
+        "max" => pick(values, Ordering::Greater),
+        "collect" => Value::List(values),
+        other => return Err(QueryError::not_supported(other)),
+    })
+}
+
+/// `GROUP BY keys YIELD …`: groups come in the order of their first rows.
+pub(super) fn group_by(context: &Context<'_>, keys: &[Expr], yields: &Yield) -> Table {
+    let empty = DataSet::default();
+    let input = context.input.as_ref().unwrap_or(&empty);
+    let mut groups: Vec<Vec<&[Value]>> = Vec::new();
+    let mut places = std::collections::HashMap::new();
+    for row in &input.rows {
+        let key = eval::eval_all(keys, &RowScope { table: input, row })?;
+        let place = *places.entry(format!("{key:?}")).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push(Vec::new());
+        }
+        groups[place].push(row);
+    }
+    let mut data = DataSet::with_columns(yields.columns.iter().map(Column::name));
+    for group in groups {
+        data.rows.push(aggregate_row(input, &group, yields)?);
+    }
+    Ok(Some(data))
+}
+
+pub(super) fn order_by(context: &Context<'_>, keys: &[SortKey]) -> Table {
+    let Some(mut data) = context.input.clone() else {
+        return Ok(None);
+    };
+    let mut keyed = Vec::with_capacity(data.rows.len());
+    for row in &data.rows {
+        let scope = RowScope { table: &data, row };
+        let key: Result<Vec<_>, _> = keys
+            .iter()
+            .map(|(expr, _)| eval::eval(expr, &scope))
+            .collect();
+        keyed.push((key?, row.clone()));
+    }
+    keyed.sort_by(|(a, _), (b, _)| {
+        let orders = a.iter().zip(b).zip(keys).map(|((a, b), (_, down))| {
+            let order = sort_order(a, b);
+            if *down { order.reverse() } else { order }
+        });
+        orders.fold(Ordering::Equal, Ordering::then)
+    });
+    data.rows = keyed.into_iter().map(|(_, row)| row).collect();
+    Ok(Some(data))
+}
+
+pub(super) fn limit(context: &Context<'_>, skip: i64, count: i64) -> Option<DataSet> {
+    let size = |number: i64| usize::try_from(number).unwrap_or(0);
+    context.input.clone().map(|mut data| {
+        let rows = data.rows.into_iter();
+        data.rows = rows.skip(size(skip)).take(size(count)).collect();
+        data
+    })
+}

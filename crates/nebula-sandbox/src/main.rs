@@ -1,0 +1,7 @@
+//! `nebula-sandbox`: one of NebulaGraph's daemons, by the name it is called.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    nebula_sandbox::daemon::main()
+}

@@ -1,0 +1,97 @@
+//! Conf files and the list of mutable flags, made from tables.
+
+use std::fmt::Write;
+
+use crate::{
+    flags::{Flags, Mode},
+    line::{Line, Role},
+};
+
+/// `nebula-X.conf.default` or `.production`.
+pub(super) fn text(line: Line, role: Role, production: bool) -> String {
+    let mut text = String::new();
+    let mut section = "";
+    for row in include_str!("../../package/conf.tsv").lines() {
+        let cells: Vec<_> = row.split('\t').collect();
+        let [group, roles, flag, default, real, lines, comment] = cells.as_slice() else {
+            continue;
+        };
+        if !roles.contains(role.letter()) || !lines.contains(line.letter()) || row.starts_with('#')
+        {
+            continue;
+        }
+        if *group != section {
+            section = group;
+            writeln!(text, "########## {group} ##########").ok();
+        }
+        let value = if production { real } else { default };
+        writeln!(text, "# {comment}\n--{flag}={value}\n").ok();
+    }
+    text
+}
+
+/// `share/resources/gflags.json`.
+pub(super) fn mutable_flags(line: Line) -> String {
+    let mut mutable = Vec::new();
+    let mut nested = Vec::new();
+    for role in Role::ALL {
+        for (name, flag) in Flags::new(line, role).all() {
+            match flag.mode {
+                Mode::Mutable if !name.starts_with("sandbox_") => mutable.push(name),
+                Mode::Nested => nested.push(name),
+                _ => {}
+            }
+        }
+    }
+    mutable.sort_unstable();
+    mutable.dedup();
+    format!(
+        "{:#}\n",
+        serde_json::json!({"MUTABLE": mutable, "NESTED": nested})
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn confs_hold_what_the_lines_ship() {
+        use Line::{V2_0_1, V2_6_2, V3_8_0};
+        use Role::{Graphd, Metad, Storaged};
+        let listener = "pids/nebula-storaged-listener.pid";
+        let cases = [
+            (V3_8_0, Storaged, false, "--rocksdb_block_cache=4\n", true),
+            (V3_8_0, Storaged, true, "--rocksdb_block_cache=4096\n", true),
+            (V3_8_0, Storaged, true, listener, true),
+            (V2_6_2, Storaged, true, listener, false),
+            (V2_0_1, Graphd, false, "--local_config", false),
+            (V2_6_2, Graphd, false, "--local_config=true\n", true),
+            (V2_6_2, Graphd, false, "--ws_h2_port=19670\n", true),
+            (V3_8_0, Graphd, false, "--ws_h2_port", false),
+            (V3_8_0, Metad, false, "--port=9559\n", true),
+            (V3_8_0, Metad, false, "minimum_reserved_bytes", false),
+        ];
+        for (line, role, production, part, there) in cases {
+            assert_eq!(
+                text(line, role, production).contains(part),
+                there,
+                "{line} {role:?} {part}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_conf_flag_is_read_back() {
+        for line in Line::ALL {
+            for role in Role::ALL {
+                let flags = Flags::new(line, role);
+                flags.apply_file_text(&text(line, role, false));
+                assert!(flags.port("port") >= 9559, "{line} {role:?}");
+                assert_eq!(flags.text("local_ip"), "127.0.0.1");
+            }
+        }
+        assert!(mutable_flags(Line::V3_8_0).contains("wal_ttl"));
+        assert!(!mutable_flags(Line::V3_8_0).contains("sandbox"));
+    }
+}

@@ -1,0 +1,47 @@
+//! The tar.gz: one top folder called like the file, no `.conf` in it.
+
+use std::io::{self, Write};
+
+use flate2::{Compression, write::GzEncoder};
+
+use super::{
+    PackageType,
+    layout::{Entry, FOLDERS},
+};
+use crate::line::Line;
+
+pub(super) fn build(line: Line, entries: &[Entry]) -> io::Result<Vec<u8>> {
+    let name = PackageType::TarGz.file_name(line);
+    let top = name.trim_end_matches(".tar.gz");
+    archive(top, entries)
+}
+
+/// A gzipped tar with everything below `top`.
+pub(super) fn archive(top: &str, entries: &[Entry]) -> io::Result<Vec<u8>> {
+    let mut tar = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::new(4)));
+    let all_folders = std::iter::once(String::new()).chain(FOLDERS.iter().map(|f| format!("{f}/")));
+    for folder in all_folders {
+        let mut header = header(0, 0o755);
+        header.set_entry_type(tar::EntryType::Directory);
+        tar.append_data(&mut header, format!("{top}/{folder}"), io::empty())?;
+    }
+    for entry in entries {
+        let mut header = header(entry.contents.len() as u64, entry.mode);
+        tar.append_data(
+            &mut header,
+            format!("{top}/{}", entry.path),
+            &*entry.contents,
+        )?;
+    }
+    let mut gzip = tar.into_inner()?;
+    gzip.flush()?;
+    gzip.finish()
+}
+
+fn header(size: u64, mode: u16) -> tar::Header {
+    let mut header = tar::Header::new_gnu();
+    header.set_size(size);
+    header.set_mode(mode.into());
+    header.set_mtime(1_714_521_600);
+    header
+}

@@ -13,7 +13,7 @@ set -euo pipefail
 . "$BED_HERE/engine-network.sh"
 
 STATE=$BED_RUN/engine      # exists while an engine runs that we started: "starting", "systemd", or "PID START_TIME"
-LOG=$BED_RUN/dockerd.log
+LOG=$(machine_file dockerd.log)
 
 # start_time PID: the kernel's; tells a process from a later one with the same number
 start_time() { awk '{ sub(/.*\) /, ""); print $20 }' "/proc/$1/stat" 2>/dev/null; }

@@ -19,16 +19,24 @@ container() { echo "nbctl-bed-$BED_NAME-h$1"; }
 # present: numbers of the bed's hosts, whatever state they are in
 present() { dk ps -a "${MINE[@]}" --format '{{.Names}}' | sed "s/.*-h//" | sort -n; }
 
-# Two folders that hold files of one bed would overwrite each other's hosts.
+# One bed, one folder: two folders would take each other's hosts away, two beds each other's files. A caller that knows
+# that nobody uses the other folder's hosts any more says so with NBCTL_BED_TAKE=1.
 check_owner() {
   local other
+  other=$(cat "$BED_DIR/bed-name" 2>/dev/null || echo "$BED_NAME")
+  [ "$other" = "$BED_NAME" ] || die "$BED_DIR holds the files of bed '$other', not of '$BED_NAME'" \
+    "take NBCTL_BED_NAME=$other, or another folder (NBCTL_BED_DIR)" 2
   other=$(dk ps -a "${MINE[@]}" --format '{{.Label "nbctl.bed.dir"}}' | grep -vxF "$BED_DIR" | head -1 || true)
-  [ -z "$other" ] || die "the hosts of bed '$BED_NAME' belong to $other" \
+  [ -n "$other" ] || return 0
+  [ -n "${NBCTL_BED_TAKE:-}" ] || die "the hosts of bed '$BED_NAME' belong to $other" \
     "take NBCTL_BED_DIR=$other, or another name (NBCTL_BED_NAME), or remove them: NBCTL_BED_DIR=$other $0 down" 2
+  say "removing the hosts that an earlier run from $other left"
+  remove_hosts "$(present)"
 }
 
 make_key() {
   mkdir -p "$BED_DIR"
+  echo "$BED_NAME" >"$BED_DIR/bed-name"
   [ -f "$KEY" ] || { remove_hosts "$(present)" && ssh-keygen -q -t ed25519 -N '' -C "nbctl-bed-$BED_NAME" -f "$KEY"; }
 }
 
@@ -72,7 +80,7 @@ down() {
     say "no engine answers: containers of bed '$BED_NAME', if any, go at the next up or down with an engine"
   fi
   remove_cgroups
-  rm -f "$BED_DIR"/{inventory.yaml,ssh_config,known_hosts,id_ed25519,id_ed25519.pub,host*.key}
+  rm -f "$BED_DIR"/{bed-name,inventory.yaml,ssh_config,known_hosts,id_ed25519,id_ed25519.pub,host*.key}
   say "bed '$BED_NAME': down in $(seconds_since "$began")"
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # images.sh build|save|list|clean: the bed's images, made from Debian packages only.
 #   build   base, host and the four monitoring images; only what is missing or whose inputs changed
-#   save    the monitoring images as tarballs below $NBCTL_BED_DIR/images, with the index that `nbctl monitor` reads
+#   save    the monitoring images as tarballs in $NBCTL_BED_IMAGES (default $NBCTL_BED_DIR/images), with the index that `nbctl monitor` reads
 #   list    what there is
 #   clean   removes them
 set -euo pipefail
@@ -89,15 +89,15 @@ index() {
 # save_file FILE: the images that the index puts into that file, under their versioned names
 save_file() {
   local names name
-  names=$(sed -n "s|.*image: \"\([^\"]*\)\".*file: $1}|\1|p" "$BED_DIR/images/index.yaml.new")
+  names=$(sed -n "s|.*image: \"\([^\"]*\)\".*file: $1}|\1|p" "$BED_IMAGES/index.yaml.new")
   for name in $names; do dk tag "${name%:*}" "$name"; done
   # shellcheck disable=SC2086  # several names
-  dk save $names | gzip -1 >"$BED_DIR/images/$1.new"
-  mv "$BED_DIR/images/$1.new" "$BED_DIR/images/$1"
+  dk save $names | gzip -1 >"$BED_IMAGES/$1.new"
+  mv "$BED_IMAGES/$1.new" "$BED_IMAGES/$1"
 }
 
 save() {
-  local began=$EPOCHREALTIME dir=$BED_DIR/images
+  local began=$EPOCHREALTIME dir=$BED_IMAGES
   need_engine
   mkdir -p "$dir"
   index >"$dir/index.yaml.new"
@@ -119,7 +119,7 @@ clean() {
   local id
   need_engine
   for id in $(dk images -q --filter "label=$BED_IMAGE_LABEL" | sort -u); do dk rmi -f "$id" >/dev/null || true; done
-  rm -rf "$BED_DIR/images"
+  rm -rf "$BED_IMAGES"
   say "images: removed"
 }
 

@@ -31,7 +31,7 @@ cluster: $BED_NAME
 disposable: true
 nebula: {version: $release, packages: "$packages", deploy_dir: /home/vesoft/nebula}
 ssh: {user: vesoft, identity_file: "$BED_DIR/id_ed25519", known_hosts_file: "$BED_DIR/known_hosts", known_hosts: strict}
-monitor: {images: "$BED_DIR/images"}
+monitor: {images: "$BED_IMAGES"}
 hosts:
 EOF
   for i in $(seq "$n"); do

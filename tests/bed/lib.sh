@@ -4,11 +4,13 @@
 #
 #   NBCTL_BED_NAME   which bed (default dev); beds of different names do not touch each other
 #   NBCTL_BED_DIR    where it keeps its files (default ./.bed)
+#   NBCTL_BED_IMAGES where the monitoring images' tarballs are (default $NBCTL_BED_DIR/images); beds may share them
 
 BED_HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 BED_NAME=${NBCTL_BED_NAME:-dev}
 BED_DIR=${NBCTL_BED_DIR:-$PWD/.bed}
 BED_DIR=$(realpath -m -- "$BED_DIR")
+BED_IMAGES=${NBCTL_BED_IMAGES:-$BED_DIR/images}
 BED_LABEL=nbctl.bed                # on every container and network; its value is the bed's name
 BED_IMAGE_LABEL=nbctl.bed.inputs   # on every image; its value is the hash of what the image was made from
 BED_RUN=/run/nbctl-bed             # what concerns the machine rather than one bed: locks, the engine we started
@@ -72,15 +74,28 @@ timed() {
   return "$rc"
 }
 
-machine_dir() {
-  [ -d "$BED_RUN" ] || { as_root mkdir -p "$BED_RUN" && as_root chmod 1777 "$BED_RUN"; }
+# machine_file NAME: path of a file that concerns the whole machine, made if it is missing: root's, open to every user
+machine_file() {
+  [ -e "$BED_RUN/$1" ] || { as_root mkdir -p "$BED_RUN" && as_root touch "$BED_RUN/$1" && as_root chmod 666 "$BED_RUN/$1"; }
+  echo "$BED_RUN/$1"
 }
 
 # lock WHAT: held until this script ends, so that two runs do not build the same image or start two engines
 lock() {
-  machine_dir
-  local file=$BED_RUN/$1.lock
-  [ -e "$file" ] || { : >"$file" && chmod 666 "$file"; } 2>/dev/null || true
-  exec 9>>"$file"
+  local file
+  file=$(machine_file "$1.lock")
+  exec 9<"$file"
   flock -n 9 || { say "waiting for another run that holds $file ..." && flock 9; }
+}
+
+# alone NAME SCRIPT ARG...: starts the calling script again under a lock that, unlike that of `lock`, the programs it
+# starts do not inherit: a process that outlives the run does not keep the next one waiting
+alone() {
+  local file
+  [ "${BED_ALONE:-}" != "$1" ] || return 0
+  file=$(machine_file "run-$1.lock")
+  flock -n "$file" true || say "waiting for another run that holds $file ..."
+  export BED_ALONE=$1
+  shift
+  exec flock -o "$file" "$@"
 }

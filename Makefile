@@ -1,0 +1,52 @@
+# The project's targets; `make` alone lists them. Set-up is part of each: nothing needs to be installed before but
+# git, make, curl and cargo.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+BED := $(CURDIR)/tests/bed
+RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+export NBCTL_BED_DIR ?= $(CURDIR)/.bed
+export CARGO_TERM_PROGRESS_WHEN ?= auto
+
+.PHONY: help
+help: ## this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: cargo ## the whole job on four test hosts: deploy, monitor, import, stress, report, teardown
+	@$(BED)/setup.sh build bed
+	@$(BED)/demo.sh
+
+.PHONY: test
+test: cargo ## every test, those on test hosts included
+	@$(BED)/setup.sh build bed tests
+	@$(BED)/test.sh
+
+.PHONY: check
+check: cargo ## formatting, clippy, documentation, shell scripts
+	@$(BED)/setup.sh build
+	@$(BED)/check.sh
+
+.PHONY: bed
+bed: ## four test hosts that stay up, and their inventory
+	@$(BED)/setup.sh bed
+	@$(BED)/engine.sh start
+	@$(BED)/images.sh build
+	@$(BED)/images.sh save
+	@$(BED)/hosts.sh up 4
+
+.PHONY: bed-down
+bed-down: ## removes them, and stops the Docker engine if it was started for them
+	@$(BED)/hosts.sh down
+	@$(BED)/engine.sh stop
+
+.PHONY: cargo
+cargo:
+	@have=$$(cargo --version 2>/dev/null | cut -d' ' -f2 || true); \
+	if [ -z "$$have" ] || [ "$$(printf '%s\n' "$(RUST_VERSION)" "$$have" | sort -V | head -1)" != "$(RUST_VERSION)" ]; then \
+	  echo "error: nbctl needs cargo $(RUST_VERSION) or newer; $${have:-none} is installed" >&2; \
+	  echo "hint: curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile default && . ~/.cargo/env" >&2; \
+	  exit 1; \
+	fi

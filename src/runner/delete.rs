@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use nbctl_core::failure::Failure;
+use nbctl_core::inventory::protected_path;
 use nbctl_core::plan::{Delete, Script};
 
 use crate::event::{Sink, StepOutcome};
@@ -68,6 +69,10 @@ fn script(delete: &Delete) -> Result<Script, Failure> {
         let what = format!("refused to delete {path}: it is not below {owner_root}");
         return Err(Failure::step(what));
     }
+    if let Some(why) = protected_path(path).or_else(|| protected_path(owner_root)) {
+        let what = format!("refused to delete {path}: it is {why}");
+        return Err(Failure::step(what));
+    }
     let proper = |c: char| c.is_ascii_alphanumeric() || c == '-';
     if cluster_id.len() < 4 || !cluster_id.chars().all(proper) {
         let what = format!("refused to delete {path}: `{cluster_id}` is no cluster id");
@@ -88,4 +93,73 @@ fn script(delete: &Delete) -> Result<Script, Failure> {
 fn quote(text: &str) -> Result<String, Failure> {
     let quoted = shlex::try_quote(text).map(std::borrow::Cow::into_owned);
     quoted.map_err(|error| Failure::step(format!("cannot quote `{text}`: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use nbctl_core::units::{HostName, RemotePath};
+
+    use super::*;
+
+    fn target(path: &str, root: &str) -> Delete {
+        Delete {
+            path: RemotePath::new(path).unwrap(),
+            owner_root: RemotePath::new(root).unwrap(),
+            cluster_id: "0123456789ab".to_owned(),
+            sudo: false,
+        }
+    }
+
+    #[test]
+    fn refused_before_anything_is_sent() {
+        let cases = [
+            ("/data/nebula", "/data/other"),
+            ("/data/nebula2", "/data/nebula"),
+            ("/", "/"),
+            ("/usr/local", "/usr/local"),
+            ("/etc/nebula", "/etc/nebula"),
+            ("/home/user", "/home/user"),
+            ("/opt/nebula", "/opt"),
+        ];
+        for (path, root) in cases {
+            assert!(script(&target(path, root)).is_err(), "{path} {root}");
+        }
+        let mut empty = target("/data/nebula", "/data/nebula");
+        for id in ["", "x", "a b c d", ".*.*", "$(id)xyz"] {
+            id.clone_into(&mut empty.cluster_id);
+            assert!(script(&empty).is_err(), "{id}");
+        }
+    }
+
+    /// The script knows by itself, whoever made it.
+    #[tokio::test]
+    async fn the_host_refuses_system_folders_and_homes() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let home = base.join("a/home");
+        std::fs::create_dir_all(&home).unwrap();
+        let home_above = base.join("a");
+        let link = Link::local(HostName::new("here"));
+        let good = script(&target("/data/x", "/data/x")).unwrap();
+        let text = good.text.split_once("\nid=").unwrap().1;
+        let cases = [
+            ("/", "folder of the system"),
+            ("/usr/lib/x", "folder of the system"),
+            ("/home/somebody", "folder of the system"),
+            ("/var/lib", "folder of the system"),
+            (home.to_str().unwrap(), "or holds a home"),
+            (home_above.to_str().unwrap(), "or holds a home"),
+        ];
+        for (path, why) in cases {
+            let text = format!("HOME={}\np={path}\nroot={path}\nid={text}", home.display());
+            let script = Script {
+                text,
+                ..good.clone()
+            };
+            let output = link.run("delete", &script).await.unwrap();
+            assert_eq!(output.code, REFUSED, "{path}");
+            assert!(output.stderr.contains(why), "{path}: {}", output.stderr);
+        }
+        assert!(home.exists());
+    }
 }

@@ -6,6 +6,7 @@
 
 pub mod conf;
 pub mod container;
+pub mod dataset;
 pub mod duration;
 pub mod facts;
 pub mod failure;

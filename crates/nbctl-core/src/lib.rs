@@ -15,5 +15,6 @@ pub mod inventory;
 pub mod package;
 pub mod plan;
 pub mod playbook;
+pub mod report;
 pub mod run;
 pub mod units;

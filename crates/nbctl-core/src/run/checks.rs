@@ -7,8 +7,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::run::{
-    ImportResult, Manifest, Metrics, PhaseRecord, PhaseResult, Second, StressResult, Validity,
-    is_carried,
+    DaemonDigest, ImportResult, Manifest, Metrics, PhaseRecord, PhaseResult, Second, StressResult,
+    Validity, is_carried,
 };
 
 /// Windows shorter than this are not judged for steadiness, seconds.
@@ -291,26 +291,26 @@ fn import_checks(phase: &str, import: &ImportResult) -> Vec<Check> {
 fn restarts(phase: &str, metrics: Option<&Metrics>) -> Check {
     let name = "no daemon restarted";
     let allowed = "none".to_owned();
-    let Some(metrics) = metrics.filter(|metrics| !metrics.daemons.is_empty()) else {
-        let seen = "daemons not observed".to_owned();
-        return check(name, phase, seen, allowed, CheckState::Unobserved);
+    let daemons = metrics.map_or(&[][..], |metrics| metrics.daemons.as_slice());
+    let named = |keep: &dyn Fn(&DaemonDigest) -> bool| -> Vec<String> {
+        let kept = daemons.iter().filter(|daemon| keep(daemon));
+        kept.map(|daemon| format!("{} on {}", daemon.role, daemon.host))
+            .collect()
     };
-    let restarted: Vec<String> = metrics
-        .daemons
-        .iter()
-        .filter(|daemon| daemon.restarts > 0)
-        .map(|daemon| format!("{} on {}", daemon.role, daemon.host))
-        .collect();
-    if restarted.is_empty() {
-        return check(name, phase, "none".to_owned(), allowed, CheckState::Holds);
-    }
-    check(
-        name,
-        phase,
-        format!("restarted: {}", restarted.join(", ")),
-        allowed,
-        CheckState::Fails,
-    )
+    let restarted = named(&|daemon| daemon.restarts > 0);
+    let unseen = named(&|daemon| daemon.rss_bytes.is_none());
+    let (seen, state) = if !restarted.is_empty() {
+        let seen = format!("restarted: {}", restarted.join(", "));
+        (seen, CheckState::Fails)
+    } else if daemons.is_empty() || unseen.len() == daemons.len() {
+        ("daemons not observed".to_owned(), CheckState::Unobserved)
+    } else if !unseen.is_empty() {
+        let seen = format!("not observed: {}", unseen.join(", "));
+        (seen, CheckState::Unobserved)
+    } else {
+        ("none".to_owned(), CheckState::Holds)
+    };
+    check(name, phase, seen, allowed, state)
 }
 
 fn check(name: &str, phase: &str, seen: String, allowed: String, state: CheckState) -> Check {

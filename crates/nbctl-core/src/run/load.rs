@@ -151,6 +151,24 @@ pub struct Quantiles {
     pub max_us: u64,
 }
 
+impl Quantiles {
+    /// Of a histogram in microseconds; `None` when it is empty.
+    pub fn of(histogram: &hdrhistogram::Histogram<u64>) -> Option<Self> {
+        let at = |quantile| histogram.value_at_quantile(quantile);
+        (!histogram.is_empty()).then(|| Self {
+            count: histogram.len(),
+            min_us: histogram.min(),
+            mean_us: histogram.mean(),
+            p50_us: at(0.5),
+            p90_us: at(0.9),
+            p95_us: at(0.95),
+            p99_us: at(0.99),
+            p999_us: at(0.999),
+            max_us: histogram.max(),
+        })
+    }
+}
+
 /// Errors of one class.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -32,7 +32,14 @@ fn phase(name: &str, result: PhaseResult) -> PhaseRecord {
         role: "graphd".to_owned(),
         host: "h1".to_owned(),
         cpu_percent: None,
-        rss_bytes: None,
+        rss_bytes: Some(Trend {
+            spread: Spread {
+                mean: 1.0,
+                min: 1.0,
+                max: 1.0,
+            },
+            points: Vec::new(),
+        }),
         disk_read: None,
         disk_write: None,
         queries: None,

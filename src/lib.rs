@@ -10,8 +10,10 @@ pub mod command;
 pub mod context;
 pub mod event;
 pub mod http;
+pub mod metrics;
 pub mod record;
 pub mod remote;
+pub mod report;
 pub mod reporter;
 pub mod runner;
 

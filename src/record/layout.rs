@@ -14,6 +14,10 @@ use super::{NewRun, disk};
 
 /// Holds what is true of the whole run.
 pub(super) const MANIFEST: &str = "manifest.json";
+/// Holds a phase without its series and metrics.
+pub(super) const PHASE: &str = "phase.json";
+/// Holds what hosts and daemons did during a phase.
+pub(super) const METRICS: &str = "metrics.json";
 const LOCK: &str = "run.lock";
 /// Longest part of a folder name made from a user's text.
 const NAME_LENGTH: usize = 48;

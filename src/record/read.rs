@@ -9,7 +9,7 @@ use nbctl_core::failure::Failure;
 use nbctl_core::run::{FORMAT, Manifest, Outcome, PhaseRecord, PhaseResult, Second};
 use serde::Deserialize;
 
-use super::layout::{MANIFEST, subfolders};
+use super::layout::{MANIFEST, METRICS, PHASE, subfolders};
 use super::{disk, series};
 
 /// The format number alone, so that a newer shape is refused by its number and not by a strange field.
@@ -52,14 +52,19 @@ pub(super) fn phases(folder: &Path) -> Result<Vec<PhaseRecord>, Failure> {
     let root = folder.join("phases");
     let mut phases = Vec::new();
     for folder in subfolders(&root)? {
-        let path = folder.join("phase.json");
-        if let Some(text) = disk::read_if_there(&path)? {
-            let phase = parse(&text, &path.display().to_string())?;
+        if let Some(mut phase) = optional::<PhaseRecord>(&folder.join(PHASE))? {
+            phase.metrics = optional(&folder.join(METRICS))?;
             phases.push(with_series(phase, series::read(&folder)?));
         }
     }
     phases.sort_by_key(|phase| phase.index);
     Ok(phases)
+}
+
+fn optional<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Option<T>, Failure> {
+    disk::read_if_there(path)?
+        .map(|text| parse(&text, &path.display().to_string()))
+        .transpose()
 }
 
 /// Puts the series back; a phase that was cut off ends with its last second.

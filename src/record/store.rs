@@ -15,7 +15,7 @@ use nbctl_core::run::{
 };
 use serde::Serialize;
 
-use super::layout::{self, MANIFEST, slug};
+use super::layout::{self, MANIFEST, METRICS, PHASE, slug};
 use super::{EventLog, Redactor, disk, histogram, read, series};
 
 /// What is known of a run before it starts.
@@ -230,8 +230,7 @@ impl RunStore {
     /// Adds a line to `plan.jsonl`; on disk when this returns.
     pub fn append_plan(&self, plan: &impl Serialize) -> Result<(), Failure> {
         let path = self.folder.join("plan.jsonl");
-        let value = serde_json::to_value(plan).map_err(|error| encode_failure(&path, &error))?;
-        let line = format!("{}\n", self.redactor.value(value));
+        let line = format!("{}\n", self.clean(&path, plan)?);
         disk::append(&path, line.as_bytes())?;
         disk::sync(&path)
     }
@@ -309,13 +308,23 @@ impl RunStore {
         if !seconds.is_empty() {
             series::replace(&folder, &seconds)?;
         }
-        self.put_json(&folder.join("phase.json"), &phase)
+        if let Some(metrics) = phase.metrics.take() {
+            // Thousands of points: one line, not one line each.
+            let path = folder.join(METRICS);
+            let text = format!("{}\n", self.clean(&path, &metrics)?);
+            disk::replace(&path, text.as_bytes())?;
+        }
+        self.put_json(&folder.join(PHASE), &phase)
     }
 
     fn put_json(&self, path: &Path, value: &impl Serialize) -> Result<(), Failure> {
-        let value = serde_json::to_value(value).map_err(|error| encode_failure(path, &error))?;
-        let text = format!("{:#}\n", self.redactor.value(value));
+        let text = format!("{:#}\n", self.clean(path, value)?);
         disk::replace(path, text.as_bytes())
+    }
+
+    fn clean(&self, path: &Path, value: &impl Serialize) -> Result<serde_json::Value, Failure> {
+        let value = serde_json::to_value(value).map_err(|error| encode_failure(path, &error))?;
+        Ok(self.redactor.value(value))
     }
 }
 

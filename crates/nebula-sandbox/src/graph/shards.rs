@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 
 use super::{catalog::SpaceInfo, engine::Engine, error::QueryError, vid::Vid};
 use crate::{
-    rpc::wire::{Reader, put_varint},
+    rpc::wire::Reader,
     storage::{
         VidRef,
         request::{self, EdgeRow},
@@ -116,10 +116,8 @@ pub(super) async fn neighbors(
     kinds: &[i32],
     with_rows: bool,
 ) -> Result<Vec<Answer>, QueryError> {
-    let limit = engine.flags.count("max_edge_returned_per_vertex");
     let mut batches = Batches::new(info, |head| {
         head.push(u8::from(with_rows));
-        put_varint(head, limit);
         request::put_ids(head, kinds);
     });
     for (member, vid) in vids.iter().enumerate() {

@@ -74,16 +74,17 @@ fn remove_edges(graph: &mut SpaceGraph, reader: &mut Reader<'_>) -> Result<usize
     Ok(rows)
 }
 
-/// Answers a read whose space id was already read.
+/// Answers a read whose space id was already read; `limit` = edges read per vertex and type.
 pub(super) fn read(
     graph: &SpaceGraph,
     op: u8,
     body: &[u8],
+    limit: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), Malformed> {
     let mut reader = Reader::new(body);
     match op {
-        request::OP_NEIGHBORS => neighbors(graph, &mut reader, out),
+        request::OP_NEIGHBORS => neighbors(graph, &mut reader, limit, out),
         request::OP_TAGS => tags(graph, &mut reader, out),
         request::OP_EDGES => edges(graph, &mut reader, out),
         request::OP_SCAN_TAGS => scan_tags(graph, &mut reader, out),
@@ -96,10 +97,10 @@ pub(super) fn read(
 fn neighbors(
     graph: &SpaceGraph,
     reader: &mut Reader<'_>,
+    limit: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), Malformed> {
     let with_rows = reader.u8()? != 0;
-    let limit = usize::try_from(reader.varint()?).unwrap_or(usize::MAX);
     let kinds = read_ids(reader)?;
     while !reader.is_empty() {
         let vertex = graph.vertex(VidRef::read(reader, graph.kind)?);

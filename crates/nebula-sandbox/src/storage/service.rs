@@ -268,7 +268,9 @@ impl Storaged {
                 0
             }
             _ => {
-                apply::read(&space.graph, op, rest, out).map_err(|_| malformed())?;
+                let limit = self.flags.count("max_edge_returned_per_vertex");
+                let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+                apply::read(&space.graph, op, rest, limit, out).map_err(|_| malformed())?;
                 0
             }
         };

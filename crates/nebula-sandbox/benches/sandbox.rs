@@ -1,0 +1,170 @@
+//! How fast the stand-in is, with its client on the same machine: it must not be what limits a measurement.
+//!
+//! `cargo bench -p nebula-sandbox`, or with numbers: `-- edges=1000000 reads=300000`. Prints one line a case,
+//! `case  value unit  goal  PASS|SHORT`, and fails when a goal is missed.
+#![expect(
+    clippy::print_stdout,
+    clippy::expect_used,
+    reason = "a bench prints its result and ends when its cluster fails"
+)]
+
+#[path = "../tests/it/support.rs"]
+#[expect(clippy::panic, reason = "shared with the tests")]
+mod support;
+
+use std::{
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use nebula_wire::client::{ConnectOptions, Connection};
+use support::Cluster;
+
+/// Edges of one INSERT.
+const BATCH: u64 = 256;
+/// Statements in flight on a connection.
+const DEPTH: usize = 4;
+
+fn parameter(name: &str, default: u64) -> u64 {
+    let prefix = format!("{name}=");
+    let found = std::env::args().find_map(|arg| arg.strip_prefix(&prefix)?.parse().ok());
+    found.unwrap_or(default)
+}
+
+fn main() -> ExitCode {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    println!("machine: {cores} cores; 1 graphd, 2 storaged, client in this process");
+    let cluster = Cluster::start("3.8.0", 2);
+    let mut client = cluster.space("int64", "CREATE EDGE KNOWS(creationDate datetime)");
+    client.until("INSERT EDGE KNOWS(creationDate) VALUES 1->2:(NULL)");
+    let (edges, reads) = (parameter("edges", 1_000_000), parameter("reads", 300_000));
+    let vertices = edges / 10;
+    let mut good = true;
+    let address = cluster.graphd.address();
+    let rate = run(&address, 4, edges / BATCH, move |n| insert(n, vertices)) * BATCH;
+    good &= line("insert edges", rate, "edges/s", 200_000);
+    let go = move |n: u64| {
+        format!(
+            "GO 1 STEP FROM {} OVER KNOWS YIELD KNOWS.creationDate",
+            n * 7919 % vertices
+        )
+    };
+    let rate = run(&address, 16, reads, go);
+    good &= line("one-hop reads", rate, "reads/s", 60_000);
+    let resident: u64 = cluster
+        .storageds
+        .iter()
+        .map(|storaged| resident_bytes(storaged.pid()))
+        .sum();
+    println!("storaged memory  {} bytes/edge", resident / edges);
+    if good {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn line(case: &str, value: u64, unit: &str, goal: u64) -> bool {
+    let word = if value >= goal { "PASS" } else { "SHORT" };
+    println!("{case}  {value} {unit}  goal {goal}  {word}");
+    value >= goal
+}
+
+fn insert(batch: u64, vertices: u64) -> String {
+    use std::fmt::Write;
+    let mut text = String::from("INSERT EDGE KNOWS(creationDate) VALUES ");
+    for n in batch * BATCH..(batch + 1) * BATCH {
+        let (src, dst) = (n % vertices, n * 48_271 % vertices);
+        let comma = if n % BATCH == 0 { "" } else { "," };
+        write!(
+            text,
+            "{comma}{src}->{dst}:(datetime(\"2012-05-06T07:08:09.{:03}\"))",
+            n % 1000
+        )
+        .ok();
+    }
+    text
+}
+
+/// Statements per second of `connections` together, each with several in flight, over `count` statements.
+fn run(
+    address: &str,
+    connections: u64,
+    count: u64,
+    statement: impl Fn(u64) -> String + Copy + Send + 'static,
+) -> u64 {
+    let started = Instant::now();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("runtime");
+    runtime.block_on(async {
+        let mut workers = Vec::new();
+        for worker in 0..connections {
+            let address = address.to_owned();
+            workers.push(tokio::spawn(async move {
+                let numbers = (worker..count).step_by(usize::try_from(connections).expect("few"));
+                drive(&address, numbers, statement).await;
+            }));
+        }
+        for worker in workers {
+            worker.await.expect("worker");
+        }
+    });
+    let elapsed = started.elapsed().max(Duration::from_micros(1));
+    u64::try_from(u128::from(count) * 1_000_000 / elapsed.as_micros()).unwrap_or(u64::MAX)
+}
+
+async fn drive(
+    address: &str,
+    numbers: impl Iterator<Item = u64>,
+    statement: impl Fn(u64) -> String,
+) {
+    let mut connection = Connection::connect(address, &ConnectOptions::default())
+        .await
+        .expect("connect");
+    let session = connection
+        .authenticate("root", "nebula")
+        .await
+        .expect("authenticate")
+        .id;
+    assert!(
+        connection
+            .execute(session, b"USE s")
+            .await
+            .expect("use")
+            .is_ok()
+    );
+    for number in numbers {
+        if connection.in_flight() == DEPTH {
+            receive(&mut connection).await;
+        }
+        connection
+            .send_execute(session, statement(number).as_bytes())
+            .await
+            .expect("send");
+    }
+    while connection.in_flight() > 0 {
+        receive(&mut connection).await;
+    }
+    connection.signout(session).await.expect("sign out");
+}
+
+async fn receive(connection: &mut Connection) {
+    let reply = connection.receive().await.expect("reply");
+    assert!(reply.is_ok(), "{}", reply.error_text());
+}
+
+fn resident_bytes(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("status");
+    let row = status
+        .lines()
+        .find_map(|row| row.strip_prefix("VmRSS:"))
+        .expect("VmRSS");
+    row.trim()
+        .trim_end_matches("kB")
+        .trim()
+        .parse::<u64>()
+        .expect("number")
+        * 1024
+}

@@ -1,0 +1,335 @@
+//! Real daemons, driven as a user would.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::support::{Client, Cluster, wait};
+use nebula_wire::Value;
+
+/// Edges by source: (destination, rank, weight).
+type Model = BTreeMap<i64, Vec<(i64, i64, i64)>>;
+
+/// Deterministic numbers that look random.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: u64) -> i64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        i64::try_from((self.0 >> 33) % limit).expect("small")
+    }
+}
+
+fn graph(vertices: u64, edges: usize) -> Model {
+    let mut numbers = Numbers(7);
+    let mut seen = BTreeMap::new();
+    for _ in 0..edges {
+        let (src, dst, rank) = (
+            numbers.below(vertices),
+            numbers.below(vertices),
+            numbers.below(2),
+        );
+        seen.insert((src, rank, dst), numbers.below(100));
+    }
+    let mut model = Model::new();
+    for ((src, rank, dst), weight) in seen {
+        model.entry(src).or_default().push((dst, rank, weight));
+    }
+    model
+}
+
+fn reversed(model: &Model) -> Model {
+    let mut turned = Model::new();
+    for (src, edges) in model {
+        for (dst, rank, weight) in edges {
+            turned.entry(*dst).or_default().push((*src, *rank, *weight));
+        }
+    }
+    turned
+}
+
+/// What `GO n STEPS` yields: the vertices are made distinct between the steps, the edges of the last one are not.
+fn walk(model: &Model, start: i64, steps: usize) -> Vec<(i64, i64)> {
+    let mut frontier = BTreeSet::from([start]);
+    for _ in 1..steps {
+        let next = frontier.iter().filter_map(|v| model.get(v)).flatten();
+        frontier = next.map(|(dst, ..)| *dst).collect();
+    }
+    let last = frontier.iter().filter_map(|v| model.get(v)).flatten();
+    let mut rows: Vec<_> = last.map(|(dst, _, weight)| (*dst, *weight)).collect();
+    rows.sort_unstable();
+    rows
+}
+
+fn vid(id: i64, text: bool) -> String {
+    if text {
+        format!("\"v{id}\"")
+    } else {
+        id.to_string()
+    }
+}
+
+fn number(value: &Value) -> i64 {
+    match value {
+        Value::Int(id) => *id,
+        other => other
+            .as_str()
+            .expect("vid")
+            .trim_start_matches('v')
+            .parse()
+            .expect("number"),
+    }
+}
+
+fn load(client: &mut Client, model: &Model, text: bool) {
+    for id in 0..60 {
+        let vid = vid(id, text);
+        client.until(&format!(
+            "INSERT VERTEX P(name, n) VALUES {vid}:(\"name {id}\", {id})"
+        ));
+    }
+    for (src, edges) in model {
+        let rows = edges.iter().map(|(dst, rank, weight)| {
+            format!("{}->{}@{rank}:({weight})", vid(*src, text), vid(*dst, text))
+        });
+        let rows: Vec<_> = rows.collect();
+        client.until(&format!("INSERT EDGE E(w) VALUES {}", rows.join(",")));
+    }
+}
+
+fn check_walks(client: &mut Client, model: &Model, text: bool) {
+    let turned = reversed(model);
+    for start in [0, 1, 5, 17, 59] {
+        for steps in 1..=3 {
+            for (word, graph) in [("", model), ("REVERSELY", &turned)] {
+                let from = vid(start, text);
+                let statement =
+                    format!("GO {steps} STEPS FROM {from} OVER E {word} YIELD E._dst, E.w");
+                let table = client.ok(&statement);
+                let mut rows: Vec<_> = table
+                    .rows
+                    .iter()
+                    .map(|row| (number(&row[0]), row[1].as_int().expect("w")))
+                    .collect();
+                rows.sort_unstable();
+                assert_eq!(rows, walk(graph, start, steps), "{statement}");
+                let statement = format!("{statement} | YIELD count(*) AS n");
+                assert_eq!(
+                    client.ok(&statement).rows[0][0].as_int(),
+                    i64::try_from(rows.len()).ok()
+                );
+            }
+        }
+    }
+    let statement = format!(
+        "GO FROM {} OVER E WHERE $$.P.n > 30 AND E.w < 50 YIELD $$.P.name, id($$)",
+        vid(1, text)
+    );
+    let wanted = model[&1]
+        .iter()
+        .filter(|(dst, _, w)| *dst > 30 && *w < 50)
+        .count();
+    let table = client.ok(&statement);
+    assert_eq!(table.rows.len(), wanted, "{statement}");
+    for row in &table.rows {
+        assert_eq!(
+            row[0].as_str().expect("name"),
+            format!("name {}", number(&row[1]))
+        );
+    }
+}
+
+#[test]
+fn traversals_equal_brute_force() {
+    let cluster = Cluster::start("3.8.0", 3);
+    let schema = "CREATE TAG P(name string, n int); CREATE EDGE E(w int)";
+    let model = graph(60, 700);
+    let total: i64 = model
+        .values()
+        .map(|edges| i64::try_from(edges.len()).expect("few"))
+        .sum();
+    for (space, text) in [("int64", false), ("fixed_string(16)", true)] {
+        let mut client = cluster.space(space, schema);
+        load(&mut client, &model, text);
+        check_walks(&mut client, &model, text);
+        assert_eq!(
+            client.counts(),
+            [
+                ("P".to_owned(), 60),
+                ("E".to_owned(), total),
+                ("vertices".to_owned(), 60),
+                ("edges".to_owned(), total)
+            ]
+        );
+        client.ok("DROP SPACE s");
+        wait("space is gone", || client.run("USE s").is_err());
+    }
+}
+
+/// Statement, code, part of the text.
+const REFUSED: &[(&str, i32, &str)] = &[
+    (
+        "INSERT VERTEX T(a) VALUES 1:(\"x\")",
+        -1005,
+        "doesn't have a default value",
+    ),
+    (
+        "INSERT VERTEX T(h) VALUES 1:(NULL)",
+        -1005,
+        "cannot be null",
+    ),
+    (
+        "INSERT VERTEX T(h,b) VALUES 1:(\"h\",300)",
+        -1005,
+        "Out of range",
+    ),
+    ("INSERT VERTEX T(h) VALUES 1:(5)", -1005, "data type"),
+    ("INSERT VERTEX T(h) VALUES 1:()", -1009, "Column count"),
+    ("INSERT VERTEX T(zz) VALUES 1:(5)", -1009, "Unknown column"),
+    ("INSERT VERTEX X(h) VALUES 1:(5)", -1009, "No schema found"),
+    ("INSERT VERTEX U(x) VALUES \"1\":(5)", -1009, "VID"),
+    ("FETCH PROP ON T 1", -1009, "Missing yield clause."),
+    ("CREATE TAG T(a int)", -1005, "Existed!"),
+    ("CREATE EDGE V(a int, a int)", -1009, "Duplicate"),
+    ("DROP TAG nope", -1005, "TagNotFound"),
+    ("USE nope", -1005, "SpaceNotFound"),
+    ("GO FROM 1", -1004, "syntax error near"),
+];
+
+#[test]
+fn values_come_back() {
+    let cluster = Cluster::start("3.8.0", 2);
+    let mut client = cluster.space(
+        "int64",
+        "CREATE TAG T(a string, b int8 DEFAULT 7, c double, d date, e datetime, f bool, g timestamp, h string NOT NULL);\
+         CREATE TAG U(x int); CREATE EDGE E(at datetime)",
+    );
+    client.until("INSERT VERTEX U(x) VALUES 1:(1)");
+    let values = "(\"é\\\"\", -1.5, date(\"2010-02-03\"), datetime(\"2010-01-03T15:10:31.499\"), true, 5, \"h\")";
+    client.ok(&format!(
+        "INSERT VERTEX T(a,c,d,e,f,g,h) VALUES 1:{values}, 2:{values}"
+    ));
+    let table = client.ok("FETCH PROP ON T 1 YIELD T.a, T.b, T.c, T.d, T.e, T.f, T.g, T.h");
+    let texts: Vec<_> = table.rows[0]
+        .iter()
+        .map(|value| nebula_sandbox::ngql::value_text(value, false))
+        .collect();
+    assert_eq!(
+        texts,
+        [
+            "é\"",
+            "7",
+            "-1.5",
+            "2010-02-03",
+            "2010-01-03T15:10:31.499000",
+            "true",
+            "5",
+            "h"
+        ]
+    );
+    assert_eq!(table.column_names().next().expect("column"), "T.a");
+    let both = client.ok("FETCH PROP ON * 1 YIELD vertex AS v");
+    let Value::Vertex(vertex) = &both.rows[0][0] else {
+        panic!("{both:?}")
+    };
+    assert_eq!(vertex.tags.len(), 2);
+    // Written again: replaced, except where the statement says otherwise.
+    client.ok("INSERT VERTEX U(x) VALUES 1:(2)");
+    client.ok("INSERT VERTEX IF NOT EXISTS U(x) VALUES 1:(3)");
+    assert_eq!(
+        client.ok("FETCH PROP ON U 1 YIELD U.x").rows[0][0],
+        Value::Int(2)
+    );
+    assert!(client.ok("FETCH PROP ON U 2 YIELD U.x").rows.is_empty());
+    for (statement, code, part) in REFUSED {
+        let (found, text) = client.fails(statement);
+        assert!(
+            found == *code && text.contains(part),
+            "{statement}: {found} {text}"
+        );
+    }
+    alter_and_delete(&mut client);
+}
+
+fn alter_and_delete(client: &mut Client) {
+    client.ok("ALTER TAG U ADD (y int DEFAULT 9)");
+    client.until("FETCH PROP ON U 1 YIELD U.x, U.y");
+    assert_eq!(
+        client.ok("FETCH PROP ON U 1 YIELD U.x, U.y").rows[0],
+        [Value::Int(2), Value::Int(9)]
+    );
+    client.ok("INSERT EDGE E(at) VALUES 1->2:(NULL), 2->1:(NULL)");
+    client.ok("DELETE VERTEX 1 WITH EDGE");
+    assert!(
+        client
+            .ok("GO FROM 2 OVER E BIDIRECT YIELD E._dst")
+            .rows
+            .is_empty()
+    );
+    assert!(
+        client
+            .ok("FETCH PROP ON * 1 YIELD vertex AS v")
+            .rows
+            .is_empty()
+    );
+}
+
+#[test]
+fn acknowledged_writes_survive_kills() {
+    let mut cluster = Cluster::start("3.8.0", 2);
+    let mut client = cluster.space("int64", "CREATE TAG P(n int); CREATE EDGE E(w int)");
+    client.until("INSERT VERTEX P(n) VALUES 1:(1)");
+    let mut acknowledged = 0i64;
+    for round in 0..6usize {
+        for batch in 0..20i64 {
+            let first = i64::try_from(round).expect("few") * 10_000 + batch * 100;
+            let rows: Vec<_> = (first..first + 100)
+                .map(|n| format!("{n}->{}:({n})", n + 1))
+                .collect();
+            client.until(&format!("INSERT EDGE E(w) VALUES {}", rows.join(",")));
+            acknowledged += 100;
+        }
+        let victim = &mut cluster.storageds[round % 2];
+        victim.kill();
+        victim.start();
+    }
+    cluster.wait_storage();
+    let counts = client.counts();
+    assert!(
+        counts.contains(&("E".to_owned(), acknowledged)),
+        "{counts:?} {acknowledged}"
+    );
+    // Both ends of every edge are there.
+    for n in [0, 10_500, 31_999, 51_000] {
+        assert_eq!(
+            client.ok(&format!("GO FROM {n} OVER E YIELD E.w")).rows[0][0],
+            Value::Int(n)
+        );
+        let back = client.ok(&format!("GO FROM {} OVER E REVERSELY YIELD E._dst", n + 1));
+        assert_eq!(back.rows[0][0], Value::Int(n));
+    }
+    // The whole cluster again; metad knows the space and its schema.
+    for daemon in cluster.storageds.iter_mut().chain(&mut cluster.metads) {
+        daemon.kill();
+    }
+    cluster.graphd.kill();
+    for daemon in cluster.metads.iter_mut().chain(&mut cluster.storageds) {
+        daemon.start();
+    }
+    cluster.graphd.start();
+    wait("graphd", || crate::support::is_open(cluster.graphd.port));
+    cluster.wait_storage();
+    let mut client = cluster.client();
+    client.until("USE s");
+    assert!(client.counts().contains(&("E".to_owned(), acknowledged)));
+    // Wiped data is gone.
+    for storaged in &mut cluster.storageds {
+        storaged.stop();
+        std::fs::remove_dir_all(storaged.dir.join("data")).expect("wipe");
+        storaged.start();
+    }
+    cluster.wait_storage();
+    client.until("GO FROM 0 OVER E YIELD E.w");
+    assert!(client.counts().contains(&("edges".to_owned(), 0)));
+}

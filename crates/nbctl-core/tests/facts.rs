@@ -66,6 +66,8 @@ impl World {
         )
         .unwrap();
         fs::write(root.join("nebula-metad.conf"), "--port=9559\n").unwrap();
+        fs::create_dir(root.join("cache")).unwrap();
+        fs::write(root.join("cache/x.rpm"), "rpm").unwrap();
         fs::copy("/bin/sleep", bin.join("nebula-metad")).unwrap();
         let daemon = Command::new(bin.join("nebula-metad"))
             .arg("600")
@@ -83,6 +85,7 @@ impl World {
         let root = self.root();
         FactsRequest {
             roots: vec![root.clone()],
+            installs: vec![root.clone()],
             paths: vec![
                 root.join("current"),
                 root.join("absent"),
@@ -167,6 +170,9 @@ fn check(world: &World, facts: &HostFacts, answer: &str) {
 }
 
 fn check_paths(root: &RemotePath, facts: &HostFacts) {
+    let programs: Vec<&str> = facts.installed[root].iter().map(String::as_str).collect();
+    assert_eq!(programs, ["versions/0123/bin/nebula-metad"]);
+    assert_eq!(facts.cached[&root.join("cache/x.rpm")], 3);
     assert_eq!(
         facts.owners[root],
         "nbctl-owner 1\ncluster_id=0123456789ab\n"

@@ -92,7 +92,7 @@ path() {
   if [ -L "$1" ]; then
     say path "$1" link "$(readlink "$1")" "$(readlink -f "$1" 2>/dev/null)"
   elif [ -d "$1" ]; then
-    say path "$1" dir "$(readlink -f "$1" 2>/dev/null)" "$(ls -A "$1" 2>/dev/null | head -n 8 | tr '\n\t' '/ ')"
+    say path "$1" dir "$(readlink -f "$1" 2>/dev/null)" "$(ls -A "$1" 2>/dev/null | head -n 200 | tr '\n\t' '/ ')"
   elif [ -f "$1" ]; then
     say path "$1" file "$(wc -c <"$1" 2>/dev/null)"
   elif [ -e "$1" ]; then
@@ -100,6 +100,16 @@ path() {
   else
     say path "$1" none
   fi
+}
+
+# Programs and packages below a folder that daemons are installed in.
+install() {
+  for nb_file in "$1"/versions/*/bin/nebula-*; do
+    if [ -f "$nb_file" ] && [ -x "$nb_file" ]; then say installed "$1" "${nb_file#"$1"/}"; fi
+  done
+  for nb_file in "$1"/cache/*; do
+    if [ -f "$nb_file" ]; then say cached "$nb_file" "$(wc -c <"$nb_file" 2>/dev/null)"; fi
+  done
 }
 
 owner() {

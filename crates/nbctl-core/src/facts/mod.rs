@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use crate::units::{RemotePath, Sha256};
 
+pub(crate) use request::quoted;
 pub use request::{FactsRequest, script};
 pub use sockets::{Listener, Owner};
 
@@ -44,6 +45,10 @@ pub struct HostFacts {
     pub space: BTreeMap<RemotePath, Space>,
     /// Text of the owner marker by folder.
     pub owners: BTreeMap<RemotePath, String>,
+    /// Programs below `versions/`, by folder of the installation, as paths relative to it.
+    pub installed: BTreeMap<RemotePath, BTreeSet<String>>,
+    /// Packages in the caches with their size.
+    pub cached: BTreeMap<RemotePath, u64>,
     /// What lies at each path asked for.
     pub paths: BTreeMap<RemotePath, PathFact>,
     /// Digests of the files asked for; a file that is missing is not listed, an unreadable one is `None`.
@@ -165,7 +170,7 @@ pub enum PathFact {
     Dir {
         /// With every link followed.
         real: String,
-        /// Names of the first few entries.
+        /// Names of the first 200 entries.
         entries: Vec<String>,
     },
     /// A file.

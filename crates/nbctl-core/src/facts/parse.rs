@@ -70,6 +70,8 @@ impl Reader {
             "listen-hex" => self.listen(fields, hex_row),
             "space" => self.space(fields),
             "owner" => self.owner(fields),
+            "installed" => self.installed(fields),
+            "cached" => self.cached(fields),
             "path" => self.path(fields),
             "file" => self.file(fields),
             "ticks" => self.ticks(fields),
@@ -197,6 +199,23 @@ impl Reader {
             .or_default();
         text.push_str(line);
         text.push('\n');
+        Some(())
+    }
+
+    fn installed(&mut self, fields: &[&str]) -> Option<()> {
+        let &[root, program] = fields else {
+            return None;
+        };
+        let programs = &mut self.facts.installed;
+        let programs = programs.entry(RemotePath::new(root).ok()?).or_default();
+        programs.insert(program.to_owned());
+        Some(())
+    }
+
+    fn cached(&mut self, fields: &[&str]) -> Option<()> {
+        let &[file, bytes] = fields else { return None };
+        let bytes = bytes.trim().parse().ok()?;
+        self.facts.cached.insert(RemotePath::new(file).ok()?, bytes);
         Some(())
     }
 

@@ -15,6 +15,8 @@ pub(super) const HEADER: &str = "nbctl-facts\t1";
 pub struct FactsRequest {
     /// Folders of ours: owner marker, what lies there, room, processes below them.
     pub roots: Vec<RemotePath>,
+    /// Folders that daemons are installed in: programs of each version, packages in the cache.
+    pub installs: Vec<RemotePath>,
     /// What lies there: links, folders, files.
     pub paths: Vec<RemotePath>,
     /// Digests wanted.
@@ -74,6 +76,7 @@ fn of_paths(request: &FactsRequest) -> impl Iterator<Item = String> {
     [
         each("owner", roots),
         each("path", roots),
+        each("install", &request.installs),
         each("path", &request.paths),
         each("space", roots),
         each("space", &request.space),

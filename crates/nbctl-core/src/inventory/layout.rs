@@ -9,7 +9,15 @@ use super::names::DaemonRole;
 use crate::units::{RemotePath, Sha256};
 
 /// Names below `deploy_dir` that no data or log folder may take.
-pub(crate) const RESERVED: &[&str] = &["versions", "current", "share", "etc", "pids", "cluster.id"];
+pub(crate) const RESERVED: &[&str] = &[
+    "versions",
+    "current",
+    "cache",
+    "share",
+    "etc",
+    "pids",
+    "cluster.id",
+];
 
 /// The paths below one `deploy_dir`.
 #[derive(Debug, Clone, PartialEq, Eq)]

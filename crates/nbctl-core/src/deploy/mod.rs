@@ -1,0 +1,118 @@
+//! Deploy: from an inventory and the facts of its hosts to the steps that make it so.
+//!
+//! Purpose: `deploy` of design 4 as a pure function; order, readiness and idempotence are explained in
+//! `docs/design/deploy.md`.
+//! Duties: check everything before anything is changed; plan only what differs, so that a second plan
+//! is empty and one made after an interruption finishes the work; change a configuration or a version
+//! only while its daemon is down, so that what runs is always what the files say.
+
+mod check;
+mod request;
+mod scripts;
+mod start;
+mod state;
+mod steps;
+mod verify;
+
+use std::collections::BTreeMap;
+
+use crate::conf;
+use crate::failure::Failure;
+use crate::inventory::Cluster;
+use crate::owner::Claim;
+use crate::package::PackageChoice;
+use crate::plan::{Plan, RenderedFile};
+
+pub use check::{Check, Level, checks};
+pub use request::{RPM_NAME, facts_request};
+pub use scripts::{
+    OPEN_FILES, Patience, diagnose, install, install_rpm, remove_rpm, run, start, stop,
+};
+pub use state::{Facts, claimed, process, programs, roots, version_of};
+pub use steps::cache_path;
+pub use verify::{Difference, ReadFlags, differences, parse_flags};
+
+pub(crate) use request::{is_ip, sudo};
+pub(crate) use scripts::sudo as run_as_root;
+pub(crate) use steps::is_debian;
+
+/// Configuration files by daemon (`metad@s1`).
+pub type Rendered = BTreeMap<String, RenderedFile>;
+
+/// What the running cluster says about itself, where it could be asked.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Observed {
+    /// Storageds of SHOW HOSTS by `address:port`, with whether they are ONLINE; `None`: nobody answered.
+    pub storageds: Option<BTreeMap<String, bool>>,
+    /// Flags read back, by daemon (`metad@s1`).
+    pub flags: BTreeMap<String, ReadFlags>,
+}
+
+/// All that a plan is made from.
+#[derive(Debug, Clone, Copy)]
+pub struct Given<'a> {
+    /// What is wanted.
+    pub cluster: &'a Cluster,
+    /// What is there; every host with daemons must have answered.
+    pub facts: &'a Facts,
+    /// The package of every host with daemons.
+    pub packages: &'a PackageChoice,
+    /// The configuration file of every daemon.
+    pub rendered: &'a Rendered,
+    /// What the running cluster says.
+    pub observed: &'a Observed,
+    /// Name of the control machine, for the owner markers.
+    pub control: &'a str,
+}
+
+/// The configuration file of every daemon.
+///
+/// # Errors
+/// When the template is wrong.
+pub fn render(cluster: &Cluster, template: &str) -> Result<Rendered, Failure> {
+    let one = |daemon: &crate::inventory::Daemon| {
+        let text = conf::render(daemon, cluster, template)?;
+        let file = RenderedFile {
+            path: daemon.conf.clone(),
+            mode: 0o644,
+            text,
+        };
+        Ok((daemon.id(), file))
+    };
+    cluster.daemons.iter().map(one).collect()
+}
+
+/// The steps that make the hosts as the inventory wants them; empty when they are.
+///
+/// # Errors
+/// Any check that failed, all of them in one failure; then nothing may be done.
+pub fn plan(given: &Given<'_>) -> Result<Plan, Failure> {
+    refuse(given, &checks(given))?;
+    let claim = Claim {
+        cluster: given.cluster,
+        control: given.control,
+    };
+    Ok(steps::all(given, claim))
+}
+
+fn refuse(given: &Given<'_>, checks: &[Check]) -> Result<(), Failure> {
+    let failed: Vec<&Check> = checks
+        .iter()
+        .filter(|check| check.level == Level::Fail)
+        .collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let number = failed.len();
+    let checks = if number == 1 {
+        "a check".into()
+    } else {
+        format!("{number} checks")
+    };
+    let file = given.cluster.source.file.display().to_string();
+    Err(
+        Failure::host(format!("{checks} failed; nothing was changed"))
+            .at(file)
+            .lines(failed.iter().map(ToString::to_string)),
+    )
+}

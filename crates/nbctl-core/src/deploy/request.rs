@@ -1,0 +1,52 @@
+//! What a deploy, a status and a teardown ask of a host: one question for all three.
+
+use std::net::Ipv4Addr;
+
+use super::state::{claimed, roots};
+use crate::facts::FactsRequest;
+use crate::inventory::{Cluster, Install, Layout};
+use crate::units::HostName;
+
+/// Name of the package in the RPM database.
+pub const RPM_NAME: &str = "nebula-graph";
+
+/// The question for one host.
+pub fn facts_request(cluster: &Cluster, host: &HostName) -> FactsRequest {
+    let daemons: Vec<_> = cluster.daemons_on(host).collect();
+    let layouts = roots(cluster, host).into_iter().map(Layout::new);
+    let links = layouts.flat_map(|layout| [layout.current(), layout.share(), layout.cluster_id()]);
+    let data = daemons
+        .iter()
+        .flat_map(|daemon| daemon.data_paths.iter().cloned());
+    let folders = daemons
+        .iter()
+        .flat_map(|d| [d.conf.parent(), d.pid_file.parent(), d.log_dir.clone()]);
+    let mut names: Vec<String> = cluster.hosts.iter().map(|h| h.address.clone()).collect();
+    names.retain(|name| !is_ip(name));
+    names.sort();
+    names.dedup();
+    FactsRequest {
+        roots: claimed(cluster, host),
+        installs: roots(cluster, host),
+        paths: links.chain(data.clone()).chain(folders).collect(),
+        files: daemons.iter().map(|daemon| daemon.conf.clone()).collect(),
+        space: data.collect(),
+        names,
+        docker_socket: cluster
+            .monitor
+            .as_ref()
+            .map(|monitor| monitor.docker_socket.clone()),
+        rpm: (cluster.install == Install::Rpm).then(|| RPM_NAME.to_owned()),
+        sudo: sudo(cluster, host),
+    }
+}
+
+/// Addresses are IPv4 or names; the inventory sees to that.
+pub(crate) fn is_ip(address: &str) -> bool {
+    address.parse::<Ipv4Addr>().is_ok()
+}
+
+/// Whether `sudo -n` may be used on a host.
+pub(crate) fn sudo(cluster: &Cluster, host: &HostName) -> bool {
+    cluster.host(host).is_some_and(|h| h.ssh.sudo)
+}

@@ -1,0 +1,149 @@
+//! The second half of a deploy: starting, waiting, adding, in NebulaGraph's order.
+//!
+//! Duty: what waits for what; see `docs/design/deploy.md`.
+
+use std::time::Duration;
+
+use super::is_ip;
+use super::scripts;
+use super::steps::{Need, Planner};
+use crate::inventory::{Daemon, DaemonRole};
+use crate::plan::{Action, Plan, Probe, Statement, Step, Wait};
+
+/// Election and the first heartbeat of a metad group.
+const METAD_READY: Duration = Duration::from_mins(2);
+/// graphd tries three times, 10 s apart, to reach metad.
+const GRAPHD_READY: Duration = Duration::from_mins(2);
+/// One heartbeat until a storaged notices that it was added, then it opens its partitions.
+const ONLINE: Duration = Duration::from_mins(5);
+
+impl<'a> Planner<'a> {
+    /// All metads first and at once, since they need a majority; see `docs/design/deploy.md`.
+    pub(super) fn start(&self, plan: &mut Plan) {
+        plan.stage("start metad", self.start_role(DaemonRole::Metad));
+        plan.stage("wait for metad", self.wait_metads());
+        plan.stage("start storaged", self.start_role(DaemonRole::Storaged));
+        plan.stage("start graphd", self.start_role(DaemonRole::Graphd));
+        plan.stage("wait for graphd", self.wait_graphds());
+        plan.stage("add storaged", self.add_hosts());
+        plan.stage("wait for storaged", self.wait_storageds());
+    }
+
+    fn starting(&self, role: DaemonRole) -> impl Iterator<Item = &'a Daemon> {
+        let needed = self
+            .needs
+            .iter()
+            .filter(move |(d, need)| d.role == role && *need != Need::Nothing);
+        needed.map(|(daemon, _)| *daemon)
+    }
+
+    fn start_role(&self, role: DaemonRole) -> Vec<Step> {
+        let step = |d: &Daemon| Step::on(&d.host, format!("start {}", d.id()), scripts::start(d));
+        self.starting(role).map(step).collect()
+    }
+
+    /// Waits for all metads even when only others are started: some lines end at once without them.
+    fn wait_metads(&self) -> Vec<Step> {
+        let idle = self.needs.iter().all(|(_, need)| *need == Need::Nothing);
+        let step = |daemon: &Daemon| wait_up(daemon, METAD_READY);
+        let metads = self
+            .given
+            .cluster
+            .daemons_of(DaemonRole::Metad)
+            .filter(|_| !idle);
+        metads.map(step).collect()
+    }
+
+    /// Those that were started; all when statements follow and none answered before.
+    fn wait_graphds(&self) -> Vec<Step> {
+        let unsure = self.given.observed.storageds.is_none() && !self.add_hosts().is_empty();
+        let started: Vec<&Daemon> = self.starting(DaemonRole::Graphd).collect();
+        let step = |daemon: &Daemon| {
+            let probe = Probe::GraphReady {
+                rpc: daemon.endpoint(),
+            };
+            let wait = Wait {
+                probe,
+                timeout: GRAPHD_READY,
+            };
+            Step::on(&daemon.host, waiting(daemon), Action::Wait(wait))
+        };
+        let graphds = self.given.cluster.daemons_of(DaemonRole::Graphd);
+        graphds
+            .filter(|daemon| unsure || started.contains(daemon))
+            .map(step)
+            .collect()
+    }
+
+    /// One statement per storaged: a single one that is known already would fail a common statement.
+    fn add_hosts(&self) -> Vec<Step> {
+        if !self.given.cluster.version.needs_add_hosts() {
+            return Vec::new();
+        }
+        let known = self.given.observed.storageds.as_ref();
+        let missing = self
+            .storageds()
+            .filter(|d| known.is_none_or(|known| !known.contains_key(&d.endpoint())));
+        let step = |daemon: &Daemon| {
+            let statement = Statement {
+                text: add_hosts(daemon),
+                tolerate: Some("Existed".into()),
+            };
+            Step::cluster(
+                format!("add {} ({})", daemon.id(), daemon.endpoint()),
+                Action::Query(statement),
+            )
+        };
+        missing.map(step).collect()
+    }
+
+    /// SHOW HOSTS alone may still tell of the time before a restart, so those that were started or
+    /// added are asked themselves as well.
+    fn wait_storageds(&self) -> Vec<Step> {
+        let known = self.given.observed.storageds.as_ref();
+        let is_online =
+            |d: &&Daemon| known.is_some_and(|known| known.get(&d.endpoint()) == Some(&true));
+        let started: Vec<&Daemon> = self.starting(DaemonRole::Storaged).collect();
+        let fresh = |d: &&Daemon| started.contains(d) || !is_online(d);
+        let fresh: Vec<&Daemon> = self.storageds().filter(fresh).collect();
+        if fresh.is_empty() {
+            return Vec::new();
+        }
+        let mut steps: Vec<Step> = fresh.iter().map(|daemon| wait_up(daemon, ONLINE)).collect();
+        let hosts: Vec<String> = self.storageds().map(Daemon::endpoint).collect();
+        let title = format!("wait until {} storaged are ONLINE", hosts.len());
+        let probe = Probe::StoragesOnline { hosts };
+        let wait = Wait {
+            probe,
+            timeout: ONLINE,
+        };
+        steps.push(Step::cluster(title, Action::Wait(wait)));
+        steps
+    }
+
+    fn storageds(&self) -> impl Iterator<Item = &'a Daemon> {
+        self.given.cluster.daemons_of(DaemonRole::Storaged)
+    }
+}
+
+/// Ports and `/status` of a metad or storaged.
+fn wait_up(daemon: &Daemon, timeout: Duration) -> Step {
+    let (rpc, http) = (daemon.endpoint(), daemon.http_endpoint());
+    let wait = Wait {
+        probe: Probe::DaemonUp { rpc, http },
+        timeout,
+    };
+    Step::on(&daemon.host, waiting(daemon), Action::Wait(wait))
+}
+
+fn waiting(daemon: &Daemon) -> String {
+    format!("wait until {} serves", daemon.id())
+}
+
+/// Names are quoted, addresses are not.
+fn add_hosts(daemon: &Daemon) -> String {
+    if is_ip(&daemon.address) {
+        return format!("ADD HOSTS {}", daemon.endpoint());
+    }
+    format!("ADD HOSTS \"{}\":{}", daemon.address, daemon.port)
+}

@@ -1,0 +1,29 @@
+running=$(mine)
+if [ -n "$running" ]; then
+  echo "$name already runs as" $running
+  exit 0
+fi
+# Whoever the pid file names by now, it is not this daemon, which would refuse to start because of it.
+rm -f -- "$pid_file"
+mkdir -p -- "$logs" "${pid_file%/*}" || exit 1
+cd -- "$root" || exit 1
+ulimit -n "$files" 2>/dev/null || ulimit -S -n "$(ulimit -H -n)"
+ulimit -c unlimited 2>/dev/null
+"current/bin/$name" --flagfile "$conf" </dev/null >"$logs/$name.start" 2>&1
+code=$?
+if [ $code != 0 ]; then
+  echo "$name ended with exit code $code" >&2
+  last_words
+  exit 1
+fi
+# The parent of the daemon is gone before the daemon has read its flags: see that it stays.
+for i in 1 2 3 4 5; do
+  sleep 0.2
+  running=$(mine)
+  if [ -z "$running" ] && [ "$i" -gt 2 ]; then
+    echo "$name ended right after its start" >&2
+    last_words
+    exit 1
+  fi
+done
+echo "$name runs as" $running

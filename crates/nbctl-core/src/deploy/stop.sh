@@ -1,0 +1,22 @@
+running=$(mine)
+if [ -n "$running" ]; then
+  kill -TERM $running 2>/dev/null
+  end=$(($(date +%s) + patience))
+  while alive $running; do
+    if [ "$(date +%s)" -ge "$end" ]; then
+      if [ "$kill_after" != yes ]; then
+        echo "$name (pid" $running") did not end within $patience s; it may still be flushing" >&2
+        last_words
+        exit 1
+      fi
+      kill -KILL $running 2>/dev/null
+      sleep 0.5
+      if alive $running; then
+        echo "$name (pid" $running") cannot be killed" >&2
+        exit 1
+      fi
+    fi
+    sleep 0.1
+  done
+fi
+rm -f -- "$pid_file"

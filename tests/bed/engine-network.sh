@@ -13,7 +13,8 @@ iptables_path() {
   echo "$dir"
 }
 
-ipt() { as_root env PATH="$BED_RUN/bin:$PATH" "$@"; }
+# It warns when there are tables of the other kind as well; whatever else it has to say shows in its exit code.
+ipt() { as_root env PATH="$BED_RUN/bin:$PATH" "$@" 2>/dev/null; }
 
 remember_network() {
   local policy bridge=0

@@ -28,13 +28,21 @@ orphaned_containerd() {
   pgrep -x containerd -a | awk '/\/run\/docker\/containerd\/containerd\.toml/ { print $1 }' | in_this_network
 }
 
+# Mounts of containers and networks that ended with their engine, and the engine's folder mounted onto itself. A disk
+# of its own below /var/lib/docker is none of these: its own root is what is mounted.
+remaining_mounts() {
+  findmnt -rno TARGET,FSROOT | awk '
+    $1 ~ /^\/var\/lib\/docker\// || $1 ~ /^\/(var\/)?run\/docker\/netns\// || ($1 == "/var/lib/docker" && $2 == $1) { print $1 }' | sort -r
+}
+
 # The pid files go in any case: a number that now belongs to another process makes an engine believe that it runs already.
 clear_remains() {
-  local pid
+  local pid mounted
   for pid in $(orphaned_containerd); do
     say "ending the containerd (pid $pid) of an engine that is gone"
     end_process "$pid"
   done
+  for mounted in $(remaining_mounts); do as_root umount -l "$mounted" || true; done
   as_root rm -rf "$ENGINE_SOCKET" /var/run/docker.pid /var/run/docker/containerd/containerd.pid
   as_root find /var/run/docker/containerd -maxdepth 1 -type s -delete 2>/dev/null || true
 }

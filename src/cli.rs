@@ -95,6 +95,19 @@ pub enum Command {
     /// Look at inventories
     #[command(subcommand)]
     Inventory(Inventory),
+    /// Install and start the cluster, verify it; a second time: nothing to do
+    Deploy {
+        /// Inventory, the same as -i
+        inventory: Option<PathBuf>,
+    },
+    /// Does the cluster equal its inventory? Exit code 4 when not
+    Status,
+    /// Stop and remove everything nbctl put on the hosts
+    Teardown {
+        /// Remove the package cache, too
+        #[arg(long)]
+        purge: bool,
+    },
     /// Print a completion script
     Completions {
         /// Shell to complete for

@@ -126,3 +126,16 @@ fn faults(source: &Source, errors: &[String]) -> Failure {
         .at(source.path.display().to_string())
         .lines(errors.iter().cloned())
 }
+
+impl Context {
+    /// Folder in the state folder for what belongs to this cluster: ssh configuration, known hosts, journals.
+    pub fn cluster_dir(&self) -> PathBuf {
+        self.state_dir.join("clusters").join(format!("{}-{}", self.cluster.name, self.cluster.id))
+    }
+
+    /// Name of this machine, for owner markers.
+    pub fn control_name() -> String {
+        std::fs::read_to_string("/proc/sys/kernel/hostname")
+            .map_or_else(|_| "unknown".to_owned(), |name| name.trim_end().to_owned())
+    }
+}

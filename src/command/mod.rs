@@ -1,14 +1,22 @@
 //! One file per verb: build the context, choose the phases, run them, give the result to the reporter.
 
 mod completions;
+mod confirm;
+mod deploy;
 mod help;
 mod init;
 mod inventory;
+mod status;
+mod teardown;
+mod working;
 
-use nbctl_core::failure::ExitCode;
+use nbctl_core::failure::{ExitCode, Failure};
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, Global};
+use crate::context::Context;
 use crate::reporter::Reporter;
+
+use self::working::Working;
 
 /// Runs a command.
 ///
@@ -21,5 +29,23 @@ pub fn run(cli: Cli, reporter: &Reporter) -> anyhow::Result<ExitCode> {
         Command::Inventory(args) => inventory::run(&args, &global, reporter),
         Command::Completions { shell } => completions::run(shell),
         Command::Help { topic } => help::run(&topic, reporter),
+        Command::Deploy { inventory } => {
+            let inventory = inventory.or(global.inventory.clone());
+            let ctx = Context::load(Global { inventory, ..global }, reporter)?;
+            block_on(deploy::run(&ctx))
+        }
+        Command::Status => block_on(status::run(&context(global, reporter)?)),
+        Command::Teardown { purge } => block_on(teardown::run(&context(global, reporter)?, purge)),
     }
+}
+
+/// The context of a command on the inventory that is meant (design 5).
+fn context(global: Global, reporter: &Reporter) -> Result<Context, Failure> {
+    Context::load(global, reporter)
+}
+
+/// Drives an asynchronous command to its end.
+fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(work)
 }

@@ -1,0 +1,110 @@
+//! `nbctl deploy [INVENTORY]`: plan, confirm, apply, verify; a second time: nothing to do.
+
+use std::time::Instant;
+
+use nbctl_core::deploy::{self, Check, Given, Level, Observed};
+use nbctl_core::failure::{ExitCode, Failure};
+use nbctl_core::plan::Plan;
+
+use crate::command::{Working, confirm};
+use crate::context::{Context, LAST_DEPLOY};
+use crate::phase::{connect, facts, observe, package};
+
+pub(super) async fn run(ctx: &Context) -> anyhow::Result<ExitCode> {
+    let begun = Instant::now();
+    let working = Working::new(ctx).await?;
+    let fleet = connect::all(ctx).await?;
+    let plan = plan(ctx, &working, &fleet).await?;
+    if ctx.global.dry_run {
+        ctx.reporter.result(&shown(&plan), &plan)?;
+        fleet.close().await;
+        return Ok(ExitCode::Good);
+    }
+    if !plan.is_empty() {
+        confirm::apply(ctx, &shown(&plan))?;
+        remember(ctx)?;
+        working.runner(ctx, &fleet).apply(&plan).await?;
+        verify(ctx, &working, &fleet).await?;
+    }
+    fleet.close().await;
+    let text = summary(ctx, &plan, begun);
+    ctx.reporter.result(&text, &serde_json::json!({ "cluster": ctx.cluster.name, "steps": plan.len() }))?;
+    Ok(ExitCode::Good)
+}
+
+async fn plan(ctx: &Context, working: &Working, fleet: &crate::remote::Fleet) -> Result<Plan, Failure> {
+    let (facts, seen) = tokio::join!(
+        facts::gather(&ctx.cluster, fleet),
+        observe::cluster(&ctx.cluster, fleet, &working.graph)
+    );
+    let facts = facts?;
+    let packages = package::choose(&ctx.cluster, &facts).await?;
+    let rendered = working.rendered(ctx)?;
+    let given = Given {
+        cluster: &ctx.cluster,
+        facts: &facts,
+        packages: &packages,
+        rendered: &rendered,
+        observed: &seen.observed,
+        control: &Context::control_name(),
+    };
+    warn(ctx, &deploy::checks(&given));
+    deploy::plan(&given)
+}
+
+fn warn(ctx: &Context, checks: &[Check]) {
+    for check in checks.iter().filter(|check| check.level == Level::Warn) {
+        ctx.sink.warn(check.to_string());
+    }
+}
+
+/// Reads the flags back and compares them with what was rendered.
+async fn verify(ctx: &Context, working: &Working, fleet: &crate::remote::Fleet) -> Result<(), Failure> {
+    let seen = observe::cluster(&ctx.cluster, fleet, &working.graph).await;
+    let wrong = flag_differences(ctx, &seen.observed);
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::cluster("daemons run with other flags than the inventory asks for")
+        .lines(wrong)
+        .hint("a flag the release line does not know is ignored by it without a word"))
+}
+
+fn flag_differences(ctx: &Context, observed: &Observed) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for daemon in &ctx.cluster.daemons {
+        match observed.flags.get(&daemon.id()) {
+            None => wrong.push(format!("{}: /flags did not answer", daemon.id())),
+            Some(read) => {
+                let differences = deploy::differences(&daemon.flags, read);
+                wrong.extend(differences.iter().map(|d| format!("{}: {d}", daemon.id())));
+            }
+        }
+    }
+    wrong
+}
+
+/// The next command in this folder means this inventory.
+fn remember(ctx: &Context) -> Result<(), Failure> {
+    let path = ctx.state_dir.join(LAST_DEPLOY);
+    let file = std::path::absolute(&ctx.cluster.source.file)
+        .unwrap_or_else(|_| ctx.cluster.source.file.clone());
+    std::fs::create_dir_all(&ctx.state_dir)
+        .and_then(|()| std::fs::write(&path, format!("{}\n", file.display())))
+        .map_err(|error| {
+            Failure::usage(format!("cannot write the state folder: {error}")).at(path.display().to_string())
+        })
+}
+
+fn shown(plan: &Plan) -> String {
+    if plan.is_empty() { "nothing to do".to_owned() } else { plan.to_string() }
+}
+
+fn summary(ctx: &Context, plan: &Plan, begun: Instant) -> String {
+    let name = &ctx.cluster.name;
+    let seconds = begun.elapsed().as_secs_f64();
+    if plan.is_empty() {
+        return format!("{name}: nothing to do; the cluster is as the inventory asks ({seconds:.1} s)");
+    }
+    format!("{name}: deployed and verified, {} steps ({seconds:.1} s)", plan.len())
+}

@@ -1,0 +1,64 @@
+//! `nbctl status`: does the cluster equal its inventory?
+
+use comfy_table::{Table, presets};
+use nbctl_core::failure::ExitCode;
+use nbctl_core::status::{self, Row, Seen, Status};
+
+use crate::command::Working;
+use crate::context::Context;
+use crate::phase::{connect, facts, observe};
+
+pub(super) async fn run(ctx: &Context) -> anyhow::Result<ExitCode> {
+    let working = Working::new(ctx).await?;
+    let fleet = connect::all(ctx).await?;
+    let (facts, seen) = tokio::join!(
+        facts::gather(&ctx.cluster, &fleet),
+        observe::cluster(&ctx.cluster, &fleet, &working.graph)
+    );
+    let facts = facts?;
+    let rendered = working.rendered(ctx)?;
+    let status = status::status(&Seen {
+        cluster: &ctx.cluster,
+        facts: &facts,
+        rendered: &rendered,
+        observed: &seen.observed,
+        answers: &seen.answers,
+    });
+    fleet.close().await;
+    ctx.reporter.result(&text(&ctx.cluster.name, &status), &status)?;
+    Ok(if status.equal { ExitCode::Good } else { ExitCode::Unhealthy })
+}
+
+fn text(name: &str, status: &Status) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header(["daemon", "endpoint", "pid", "ports", "serves", "online", "build", "problems"]);
+    for row in &status.rows {
+        table.add_row(cells(row));
+    }
+    let mut text = table.to_string();
+    for problem in &status.problems {
+        text.push_str("\nproblem: ");
+        text.push_str(problem);
+    }
+    text.push_str(&format!(
+        "\n{name}: {}",
+        if status.equal { "equals its inventory" } else { "differs from its inventory" }
+    ));
+    text
+}
+
+fn cells(row: &Row) -> [String; 8] {
+    let yes_no = |yes: bool| if yes { "yes" } else { "NO" }.to_owned();
+    let dash = || "-".to_owned();
+    [
+        row.daemon.clone(),
+        row.endpoint.clone(),
+        row.pid.map_or_else(dash, |pid| pid.to_string()),
+        format!("{}/{}", row.ports_open, row.ports),
+        yes_no(row.serves),
+        row.online.map_or_else(dash, yes_no),
+        row.sha.clone().unwrap_or_else(dash),
+        row.problems.join("; "),
+    ]
+}

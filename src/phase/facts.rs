@@ -1,0 +1,39 @@
+//! Facts: one script a host, one round trip, everything the next phases ask.
+
+use std::time::Duration;
+
+use nbctl_core::deploy::{Facts, facts_request};
+use nbctl_core::facts::{self, HostFacts};
+use nbctl_core::failure::Failure;
+use nbctl_core::inventory::Cluster;
+use nbctl_core::plan::Script;
+
+use crate::remote::{Fleet, Link};
+
+/// A host that takes longer is not well.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Facts of every connected host.
+///
+/// # Errors
+/// One line for every host that did not answer.
+pub async fn gather(cluster: &Cluster, fleet: &Fleet) -> Result<Facts, Failure> {
+    fleet.each(|link| of_host(cluster, link)).await
+}
+
+async fn of_host(cluster: &Cluster, link: &Link) -> Result<HostFacts, Failure> {
+    let request = facts_request(cluster, link.host());
+    let script = Script { text: facts::script(&request), sudo: false, timeout: PATIENCE };
+    let sent = now_ms();
+    let output = link.must("ask for facts", &script).await?;
+    let received = now_ms();
+    let mut facts = HostFacts::parse(&output.stdout_text())
+        .map_err(|failure| failure.at(link.host().to_string()))?;
+    facts.observe_clock(sent, received);
+    Ok(facts)
+}
+
+/// The control machine's clock, Unix ms.
+pub fn now_ms() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}

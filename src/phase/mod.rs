@@ -1,0 +1,9 @@
+//! Phases: what commands are made of, one file each.
+//!
+//! Purpose: each phase asks the world what it must know, lets `nbctl-core` plan, and has the runner do it.
+//! Duties: no parsing of arguments, no printing; a phase can be read without knowing any other.
+
+pub mod connect;
+pub mod facts;
+pub mod observe;
+pub mod package;

@@ -229,5 +229,5 @@ async fn password(login: &GraphLogin) -> Result<String, Failure> {
 async fn output_of(command: &str) -> Result<String, Failure> {
     let here = Link::local(HostName::new("control"));
     let script = Script { text: command.to_owned(), sudo: false, timeout: PATIENCE };
-    Ok(here.must("ask the password command", &script).await?.stdout_text())
+    Ok(here.must("ask the password command", &script).await?.stdout)
 }

@@ -31,7 +31,7 @@ pub(super) async fn run(ctx: &Context) -> anyhow::Result<ExitCode> {
 
 fn text(name: &str, status: &Status) -> String {
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
+    table.load_style(presets::NOTHING);
     table.set_header(["daemon", "endpoint", "pid", "ports", "serves", "online", "build", "problems"]);
     for row in &status.rows {
         table.add_row(cells(row));

@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// # Errors
 /// One line for every host that did not answer.
 pub async fn gather(cluster: &Cluster, fleet: &Fleet) -> Result<Facts, Failure> {
-    fleet.each(|link| of_host(cluster, link)).await
+    fleet.each(|_, link| of_host(cluster, link)).await
 }
 
 async fn of_host(cluster: &Cluster, link: &Link) -> Result<HostFacts, Failure> {
@@ -27,7 +27,7 @@ async fn of_host(cluster: &Cluster, link: &Link) -> Result<HostFacts, Failure> {
     let sent = now_ms();
     let output = link.must("ask for facts", &script).await?;
     let received = now_ms();
-    let mut facts = HostFacts::parse(&output.stdout_text())
+    let mut facts = HostFacts::parse(&output.stdout)
         .map_err(|failure| failure.at(link.host().to_string()))?;
     facts.observe_clock(sent, received);
     Ok(facts)

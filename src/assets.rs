@@ -5,6 +5,7 @@
 //! Duties: find a file by its name below the project's root; write all of them out for `nbctl init`.
 
 use std::borrow::Cow;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use nbctl_core::failure::Failure;
@@ -87,6 +88,31 @@ impl Assets {
         }
         Ok(written)
     }
+
+    /// Writes every embedded file below `prefix` into `dir`, over what is there; `*.sh` may be executed.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn write_programs(prefix: &str, dir: &Path) -> Result<(), Failure> {
+        for (name, bytes) in embedded(prefix) {
+            let path = dir.join(name);
+            let parent = path.parent().unwrap_or(dir);
+            std::fs::create_dir_all(parent).map_err(|error| unwritable(parent, &error))?;
+            std::fs::write(&path, bytes).map_err(|error| unwritable(&path, &error))?;
+            let mode = if has_extension(&path, "sh") {
+                0o755
+            } else {
+                0o644
+            };
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode))
+                .map_err(|error| unwritable(&path, &error))?;
+        }
+        Ok(())
+    }
+}
+
+fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|found| found == extension)
 }
 
 fn embedded(prefix: &str) -> impl Iterator<Item = &'static (&'static str, &'static [u8])> {

@@ -108,6 +108,9 @@ pub enum Command {
         #[arg(long)]
         purge: bool,
     },
+    /// Hosts of this machine and the stand-in package, for a first look and for tests
+    #[command(subcommand)]
+    Sandbox(Sandbox),
     /// Print a completion script
     Completions {
         /// Shell to complete for
@@ -140,4 +143,38 @@ pub enum Inventory {
     Show,
     /// Print the JSON schema for editors
     Schema,
+}
+
+/// `nbctl sandbox …`.
+#[derive(Debug, Subcommand)]
+pub enum Sandbox {
+    /// Start test hosts as containers, each with its own sshd and Docker engine, and write an inventory for them
+    Up {
+        /// How many: the first one monitors and loads, the others are the cluster
+        #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=20))]
+        hosts: u8,
+    },
+    /// Remove them
+    Down,
+    /// One line a host
+    Status,
+    /// Build the stand-in's package
+    Package(SandboxPackage),
+}
+
+/// `nbctl sandbox package`.
+#[derive(Debug, Args)]
+pub struct SandboxPackage {
+    /// Release line
+    #[arg(long, default_value = "3.8.0")]
+    pub line: String,
+    /// rpm, tar.gz or deb
+    #[arg(long = "type", default_value = "rpm", value_name = "TYPE")]
+    pub kind: String,
+    /// Folder for the package and its checksum file
+    #[arg(long, default_value = "packages", value_name = "DIR")]
+    pub out: PathBuf,
+    /// The nebula-sandbox binary [default: beside nbctl]
+    #[arg(long, value_name = "FILE")]
+    pub binary: Option<PathBuf>,
 }

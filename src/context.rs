@@ -130,7 +130,9 @@ fn faults(source: &Source, errors: &[String]) -> Failure {
 impl Context {
     /// Folder in the state folder for what belongs to this cluster: ssh configuration, known hosts, journals.
     pub fn cluster_dir(&self) -> PathBuf {
-        self.state_dir.join("clusters").join(format!("{}-{}", self.cluster.name, self.cluster.id))
+        self.state_dir
+            .join("clusters")
+            .join(format!("{}-{}", self.cluster.name, self.cluster.id))
     }
 
     /// Name of this machine, for owner markers.

@@ -36,7 +36,9 @@ pub struct GraphService {
 
 impl fmt::Debug for GraphService {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("GraphService").field("endpoints", &self.endpoints).finish_non_exhaustive()
+        f.debug_struct("GraphService")
+            .field("endpoints", &self.endpoints)
+            .finish_non_exhaustive()
     }
 }
 
@@ -48,7 +50,9 @@ impl GraphService {
     pub async fn new(cluster: &Cluster) -> Result<Self, Failure> {
         let graphds = cluster.daemons_of(DaemonRole::Graphd);
         Ok(Self {
-            endpoints: graphds.map(nbctl_core::inventory::Daemon::endpoint).collect(),
+            endpoints: graphds
+                .map(nbctl_core::inventory::Daemon::endpoint)
+                .collect(),
             user: cluster.graph.user.clone(),
             password: password(&cluster.graph).await?,
         })
@@ -92,11 +96,17 @@ impl GraphService {
             ..ConnectOptions::default()
         };
         let failed = |error: nebula_wire::client::ClientError| Failure::cluster(error.to_string());
-        let mut connection =
-            Connection::connect(&address.to_string(), &options).await.map_err(failed)?;
-        let session =
-            connection.authenticate(&self.user, &self.password).await.map_err(failed)?;
-        Ok(GraphSession { connection, session })
+        let mut connection = Connection::connect(&address.to_string(), &options)
+            .await
+            .map_err(failed)?;
+        let session = connection
+            .authenticate(&self.user, &self.password)
+            .await
+            .map_err(failed)?;
+        Ok(GraphSession {
+            connection,
+            session,
+        })
     }
 
     /// Whether this graphd answers a query (`reference/deploy.md` 6.2: HTTP alone proves nothing).
@@ -142,10 +152,13 @@ impl GraphSession {
         if !reply.is_ok() {
             let text = reply.error_text().into_owned();
             let class = release.map(|line| classify(line, reply.code(), reply.error_msg()).name);
-            let class = class.map_or_else(|| reply.code().to_string(), std::borrow::Cow::into_owned);
+            let class =
+                class.map_or_else(|| reply.code().to_string(), std::borrow::Cow::into_owned);
             return Err(Failure::cluster(format!("{text} [{class}]")).at(place));
         }
-        let data = reply.data().map_err(|error| Failure::cluster(error.to_string()).at(place))?;
+        let data = reply
+            .data()
+            .map_err(|error| Failure::cluster(error.to_string()).at(place))?;
         Ok(data.unwrap_or_default())
     }
 
@@ -189,7 +202,11 @@ impl Graph for GraphService {
     fn online<'a>(&'a self, fleet: &'a Fleet) -> BoxFuture<'a, Result<BTreeSet<String>, Failure>> {
         async move {
             let hosts = self.storageds(fleet).await?;
-            Ok(hosts.into_iter().filter(|(_, online)| *online).map(|(host, _)| host).collect())
+            Ok(hosts
+                .into_iter()
+                .filter(|(_, online)| *online)
+                .map(|(host, _)| host)
+                .collect())
         }
         .boxed()
     }
@@ -221,13 +238,23 @@ async fn password(login: &GraphLogin) -> Result<String, Failure> {
         })?,
         Secret::Command(command) => output_of(command).await?,
     };
-    text.lines().next().filter(|line| !line.is_empty()).map(str::to_owned).ok_or_else(|| {
-        Failure::inventory("the password file or command of `nebula.user` gives an empty first line")
-    })
+    text.lines()
+        .next()
+        .filter(|line| !line.is_empty())
+        .map(str::to_owned)
+        .ok_or_else(|| {
+            Failure::inventory(
+                "the password file or command of `nebula.user` gives an empty first line",
+            )
+        })
 }
 
 async fn output_of(command: &str) -> Result<String, Failure> {
     let here = Link::local(HostName::new("control"));
-    let script = Script { text: command.to_owned(), sudo: false, timeout: PATIENCE };
+    let script = Script {
+        text: command.to_owned(),
+        sudo: false,
+        timeout: PATIENCE,
+    };
     Ok(here.must("ask the password command", &script).await?.stdout)
 }

@@ -24,9 +24,10 @@ pub fn token() -> CancellationToken {
 
 /// Waits for one signal; false when signals cannot be had.
 async fn next() -> bool {
-    let (Ok(mut interrupt), Ok(mut terminate)) =
-        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-    else {
+    let (Ok(mut interrupt), Ok(mut terminate)) = (
+        signal(SignalKind::interrupt()),
+        signal(SignalKind::terminate()),
+    ) else {
         return false;
     };
     tokio::select! {

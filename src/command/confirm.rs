@@ -14,8 +14,15 @@ pub(super) fn apply(ctx: &Context, plan: &str) -> Result<(), Failure> {
     if ctx.global.yes || !std::io::stdin().is_terminal() {
         return Ok(());
     }
-    let answer = ask(&format!("{plan}\napply this to cluster {}? [y/N] ", ctx.cluster.name))?;
-    if matches!(answer.as_str(), "y" | "Y" | "yes") { Ok(()) } else { Err(declined()) }
+    let answer = ask(&format!(
+        "{plan}\napply this to cluster {}? [y/N] ",
+        ctx.cluster.name
+    ))?;
+    if matches!(answer.as_str(), "y" | "Y" | "yes") {
+        Ok(())
+    } else {
+        Err(declined())
+    }
 }
 
 /// Before data goes: the cluster's name must be typed, or given with `--yes --cluster NAME`, or the inventory says
@@ -28,8 +35,10 @@ pub(super) fn destroy(ctx: &Context, plan: &str) -> Result<(), Failure> {
     if let Some(given) = &ctx.global.cluster
         && given != name
     {
-        return Err(Failure::usage(format!("--cluster says {given}, the inventory says {name}"))
-            .hint("nothing was changed; is this the right inventory?"));
+        return Err(
+            Failure::usage(format!("--cluster says {given}, the inventory says {name}"))
+                .hint("nothing was changed; is this the right inventory?"),
+        );
     }
     let named = ctx.global.cluster.is_some() || ctx.cluster.disposable;
     if ctx.global.yes && named {
@@ -39,12 +48,21 @@ pub(super) fn destroy(ctx: &Context, plan: &str) -> Result<(), Failure> {
         return Err(Failure::usage(format!("destroying cluster {name} was not confirmed"))
             .hint(format!("give --yes --cluster {name}, or set `disposable: true` in the inventory and give --yes")));
     }
-    let answer = ask(&format!("{plan}\nthis destroys cluster {name} and its data; type its name to go on: "))?;
-    if answer == *name { Ok(()) } else { Err(declined()) }
+    let answer = ask(&format!(
+        "{plan}\nthis destroys cluster {name} and its data; type its name to go on: "
+    ))?;
+    if answer == *name {
+        Ok(())
+    } else {
+        Err(declined())
+    }
 }
 
 fn declined() -> Failure {
-    Failure::new(FailureKind::Interrupted, "not confirmed; nothing was changed")
+    Failure::new(
+        FailureKind::Interrupted,
+        "not confirmed; nothing was changed",
+    )
 }
 
 fn ask(question: &str) -> Result<String, Failure> {

@@ -23,16 +23,23 @@ pub(super) async fn run(ctx: &Context) -> anyhow::Result<ExitCode> {
     if !plan.is_empty() {
         confirm::apply(ctx, &shown(&plan))?;
         remember(ctx)?;
-        working.runner(ctx, &fleet).apply(&plan).await?;
+        working.apply(ctx, &fleet, &plan).await?;
         verify(ctx, &working, &fleet).await?;
     }
     fleet.close().await;
     let text = summary(ctx, &plan, begun);
-    ctx.reporter.result(&text, &serde_json::json!({ "cluster": ctx.cluster.name, "steps": plan.len() }))?;
+    ctx.reporter.result(
+        &text,
+        &serde_json::json!({ "cluster": ctx.cluster.name, "steps": plan.len() }),
+    )?;
     Ok(ExitCode::Good)
 }
 
-async fn plan(ctx: &Context, working: &Working, fleet: &crate::remote::Fleet) -> Result<Plan, Failure> {
+async fn plan(
+    ctx: &Context,
+    working: &Working,
+    fleet: &crate::remote::Fleet,
+) -> Result<Plan, Failure> {
     let (facts, seen) = tokio::join!(
         facts::gather(&ctx.cluster, fleet),
         observe::cluster(&ctx.cluster, fleet, &working.graph)
@@ -59,15 +66,21 @@ fn warn(ctx: &Context, checks: &[Check]) {
 }
 
 /// Reads the flags back and compares them with what was rendered.
-async fn verify(ctx: &Context, working: &Working, fleet: &crate::remote::Fleet) -> Result<(), Failure> {
+async fn verify(
+    ctx: &Context,
+    working: &Working,
+    fleet: &crate::remote::Fleet,
+) -> Result<(), Failure> {
     let seen = observe::cluster(&ctx.cluster, fleet, &working.graph).await;
     let wrong = flag_differences(ctx, &seen.observed);
     if wrong.is_empty() {
         return Ok(());
     }
-    Err(Failure::cluster("daemons run with other flags than the inventory asks for")
-        .lines(wrong)
-        .hint("a flag the release line does not know is ignored by it without a word"))
+    Err(
+        Failure::cluster("daemons run with other flags than the inventory asks for")
+            .lines(wrong)
+            .hint("a flag the release line does not know is ignored by it without a word"),
+    )
 }
 
 fn flag_differences(ctx: &Context, observed: &Observed) -> Vec<String> {
@@ -92,19 +105,29 @@ fn remember(ctx: &Context) -> Result<(), Failure> {
     std::fs::create_dir_all(&ctx.state_dir)
         .and_then(|()| std::fs::write(&path, format!("{}\n", file.display())))
         .map_err(|error| {
-            Failure::usage(format!("cannot write the state folder: {error}")).at(path.display().to_string())
+            Failure::usage(format!("cannot write the state folder: {error}"))
+                .at(path.display().to_string())
         })
 }
 
 fn shown(plan: &Plan) -> String {
-    if plan.is_empty() { "nothing to do".to_owned() } else { plan.to_string() }
+    if plan.is_empty() {
+        "nothing to do".to_owned()
+    } else {
+        plan.to_string()
+    }
 }
 
 fn summary(ctx: &Context, plan: &Plan, begun: Instant) -> String {
     let name = &ctx.cluster.name;
     let seconds = begun.elapsed().as_secs_f64();
     if plan.is_empty() {
-        return format!("{name}: nothing to do; the cluster is as the inventory asks ({seconds:.1} s)");
+        return format!(
+            "{name}: nothing to do; the cluster is as the inventory asks ({seconds:.1} s)"
+        );
     }
-    format!("{name}: deployed and verified, {} steps ({seconds:.1} s)", plan.len())
+    format!(
+        "{name}: deployed and verified, {} steps ({seconds:.1} s)",
+        plan.len()
+    )
 }

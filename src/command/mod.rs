@@ -6,6 +6,7 @@ mod deploy;
 mod help;
 mod init;
 mod inventory;
+mod sandbox;
 mod status;
 mod teardown;
 mod working;
@@ -31,9 +32,16 @@ pub fn run(cli: Cli, reporter: &Reporter) -> anyhow::Result<ExitCode> {
         Command::Help { topic } => help::run(&topic, reporter),
         Command::Deploy { inventory } => {
             let inventory = inventory.or(global.inventory.clone());
-            let ctx = Context::load(Global { inventory, ..global }, reporter)?;
+            let ctx = Context::load(
+                Global {
+                    inventory,
+                    ..global
+                },
+                reporter,
+            )?;
             block_on(deploy::run(&ctx))
         }
+        Command::Sandbox(args) => block_on(sandbox::run(args, &global, reporter)),
         Command::Status => block_on(status::run(&context(global, reporter)?)),
         Command::Teardown { purge } => block_on(teardown::run(&context(global, reporter)?, purge)),
     }
@@ -46,6 +54,8 @@ fn context(global: Global, reporter: &Reporter) -> Result<Context, Failure> {
 
 /// Drives an asynchronous command to its end.
 fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
     runtime.block_on(work)
 }

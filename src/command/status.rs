@@ -25,14 +25,21 @@ pub(super) async fn run(ctx: &Context) -> anyhow::Result<ExitCode> {
         answers: &seen.answers,
     });
     fleet.close().await;
-    ctx.reporter.result(&text(&ctx.cluster.name, &status), &status)?;
-    Ok(if status.equal { ExitCode::Good } else { ExitCode::Unhealthy })
+    ctx.reporter
+        .result(&text(&ctx.cluster.name, &status), &status)?;
+    Ok(if status.equal {
+        ExitCode::Good
+    } else {
+        ExitCode::Unhealthy
+    })
 }
 
 fn text(name: &str, status: &Status) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.set_header(["daemon", "endpoint", "pid", "ports", "serves", "online", "build", "problems"]);
+    table.set_header([
+        "daemon", "endpoint", "pid", "ports", "serves", "online", "build", "problems",
+    ]);
     for row in &status.rows {
         table.add_row(cells(row));
     }
@@ -43,7 +50,11 @@ fn text(name: &str, status: &Status) -> String {
     }
     text.push_str(&format!(
         "\n{name}: {}",
-        if status.equal { "equals its inventory" } else { "differs from its inventory" }
+        if status.equal {
+            "equals its inventory"
+        } else {
+            "differs from its inventory"
+        }
     ));
     text
 }

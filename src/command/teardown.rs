@@ -17,14 +17,18 @@ pub(super) async fn run(ctx: &Context, purge: bool) -> anyhow::Result<ExitCode> 
     }
     let plan = teardown.plan;
     if ctx.global.dry_run {
-        let text = if plan.is_empty() { "nothing to do".to_owned() } else { plan.to_string() };
+        let text = if plan.is_empty() {
+            "nothing to do".to_owned()
+        } else {
+            plan.to_string()
+        };
         ctx.reporter.result(&text, &plan)?;
         fleet.close().await;
         return Ok(ExitCode::Good);
     }
     if !plan.is_empty() {
         confirm::destroy(ctx, &plan.to_string())?;
-        working.runner(ctx, &fleet).apply(&plan).await?;
+        working.apply(ctx, &fleet, &plan).await?;
         verify(ctx, &fleet, purge).await?;
     }
     fleet.close().await;
@@ -33,7 +37,10 @@ pub(super) async fn run(ctx: &Context, purge: bool) -> anyhow::Result<ExitCode> 
         0 => format!("{name}: nothing of it is there"),
         steps => format!("{name}: gone, verified ({steps} steps)"),
     };
-    ctx.reporter.result(&text, &serde_json::json!({ "cluster": name, "steps": plan.len() }))?;
+    ctx.reporter.result(
+        &text,
+        &serde_json::json!({ "cluster": name, "steps": plan.len() }),
+    )?;
     Ok(ExitCode::Good)
 }
 
@@ -44,5 +51,7 @@ async fn verify(ctx: &Context, fleet: &crate::remote::Fleet, purge: bool) -> Res
     if left.is_empty() {
         return Ok(());
     }
-    Err(Failure::step("teardown left something behind").lines(left).hint("run it again with -v"))
+    Err(Failure::step("teardown left something behind")
+        .lines(left)
+        .hint("run it again with -v"))
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use nbctl_core::deploy::{self, Rendered};
 use nbctl_core::failure::Failure;
+use nbctl_core::plan::Plan;
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
@@ -19,7 +20,6 @@ const CONF_TEMPLATE: &str = "templates/nebula/daemon.conf.tera";
 pub(super) struct Working {
     /// Login to the graph service.
     pub(super) graph: GraphService,
-    journal: FileJournal,
     cancel: CancellationToken,
 }
 
@@ -30,11 +30,10 @@ impl fmt::Debug for Working {
 }
 
 impl Working {
-    /// Opens the journal, reads the password by its handle, listens for Ctrl-C.
+    /// Reads the password by its handle, listens for Ctrl-C.
     pub(super) async fn new(ctx: &Context) -> Result<Self, Failure> {
         Ok(Self {
             graph: GraphService::new(&ctx.cluster).await?,
-            journal: FileJournal::open(&ctx.cluster_dir().join("journal.jsonl"))?,
             cancel: interrupt::token(),
         })
     }
@@ -44,15 +43,28 @@ impl Working {
         deploy::render(&ctx.cluster, &ctx.assets.text(CONF_TEMPLATE)?)
     }
 
-    /// A runner for plans of hosts and the graph service.
-    pub(super) fn runner<'a>(&'a self, ctx: &'a Context, fleet: &'a Fleet) -> Runner<'a> {
-        Runner {
+    /// Does a plan of hosts and the graph service; what is about to be done is on disk before it is done.
+    pub(super) async fn apply(
+        &self,
+        ctx: &Context,
+        fleet: &Fleet,
+        plan: &Plan,
+    ) -> Result<(), Failure> {
+        let folder = ctx.cluster_dir();
+        std::fs::create_dir_all(&folder).map_err(|error| {
+            Failure::usage(format!("cannot make the state folder: {error}"))
+                .at(folder.display().to_string())
+                .hint("choose another one with --state-dir")
+        })?;
+        let journal = FileJournal::open(&folder.join("journal.jsonl"))?;
+        let runner = Runner {
             fleet,
             sink: &*ctx.sink,
-            journal: &self.journal,
+            journal: &journal,
             containers: &Nobody,
             graph: &self.graph,
             cancel: self.cancel.clone(),
-        }
+        };
+        runner.apply(plan).await.map(drop)
     }
 }

@@ -19,8 +19,16 @@ pub async fn all(ctx: &Context) -> Result<Fleet, Failure> {
 /// # Errors
 /// One line for every host that cannot be reached.
 pub async fn some(ctx: &Context, wanted: impl Fn(&Host) -> bool) -> Result<Fleet, Failure> {
-    let targets: Vec<Target> =
-        ctx.cluster.hosts.iter().filter(|host| wanted(host)).map(Target::from).collect();
-    let dirs = FleetDirs { config: ctx.cluster_dir(), control: default_control_dir()? };
+    let targets: Vec<Target> = ctx
+        .cluster
+        .hosts
+        .iter()
+        .filter(|host| wanted(host))
+        .map(Target::from)
+        .collect();
+    let dirs = FleetDirs {
+        config: ctx.cluster_dir(),
+        control: default_control_dir()?,
+    };
     Fleet::connect(targets, &dirs).await
 }

@@ -23,12 +23,16 @@ pub async fn gather(cluster: &Cluster, fleet: &Fleet) -> Result<Facts, Failure> 
 
 async fn of_host(cluster: &Cluster, link: &Link) -> Result<HostFacts, Failure> {
     let request = facts_request(cluster, link.host());
-    let script = Script { text: facts::script(&request), sudo: false, timeout: PATIENCE };
+    let script = Script {
+        text: facts::script(&request),
+        sudo: false,
+        timeout: PATIENCE,
+    };
     let sent = now_ms();
     let output = link.must("ask for facts", &script).await?;
     let received = now_ms();
-    let mut facts = HostFacts::parse(&output.stdout)
-        .map_err(|failure| failure.at(link.host().to_string()))?;
+    let mut facts =
+        HostFacts::parse(&output.stdout).map_err(|failure| failure.at(link.host().to_string()))?;
     facts.observe_clock(sent, received);
     Ok(facts)
 }

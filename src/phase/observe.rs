@@ -36,7 +36,12 @@ struct StatusBody {
 /// Asks every daemon, and one graphd for SHOW HOSTS.
 pub async fn cluster(cluster: &Cluster, fleet: &Fleet, graph: &GraphService) -> Seen {
     let mut seen = Seen::default();
-    let daemons = join_all(cluster.daemons.iter().map(|daemon| of_daemon(daemon, fleet, graph)));
+    let daemons = join_all(
+        cluster
+            .daemons
+            .iter()
+            .map(|daemon| of_daemon(daemon, fleet, graph)),
+    );
     let (daemons, storageds) = tokio::join!(daemons, graph.storageds(fleet));
     seen.observed.storageds = storageds.ok();
     for (daemon, (answer, flags)) in cluster.daemons.iter().zip(daemons) {
@@ -53,8 +58,13 @@ async fn of_daemon(
     fleet: &Fleet,
     graph: &GraphService,
 ) -> (Answer, Option<nbctl_core::deploy::ReadFlags>) {
-    let Ok(address) = fleet.dial(&daemon.http_endpoint()).await else { return Default::default() };
-    let (status, flags) = (format!("http://{address}/status"), format!("http://{address}/flags?format=json"));
+    let Ok(address) = fleet.dial(&daemon.http_endpoint()).await else {
+        return Default::default();
+    };
+    let (status, flags) = (
+        format!("http://{address}/status"),
+        format!("http://{address}/flags?format=json"),
+    );
     let (status, flags) = tokio::join!(
         http::get_json::<StatusBody>(&status, PATIENCE),
         http::get_text(&flags, PATIENCE)

@@ -37,7 +37,15 @@ fn needs<'a>(cluster: &'a Cluster, facts: &'a Facts) -> BTreeMap<HostName, HostN
     let rpm_database = cluster.install == Install::Rpm;
     let with_daemons = cluster.daemons.iter().map(|daemon| &daemon.host);
     with_daemons
-        .filter_map(|host| Some((host.clone(), HostNeeds { facts: facts.get(host)?, rpm_database })))
+        .filter_map(|host| {
+            Some((
+                host.clone(),
+                HostNeeds {
+                    facts: facts.get(host)?,
+                    rpm_database,
+                },
+            ))
+        })
         .collect()
 }
 
@@ -45,7 +53,9 @@ fn needs<'a>(cluster: &'a Cluster, facts: &'a Facts) -> BTreeMap<HostName, HostN
 fn listing(source: &PackageSource) -> Result<(PathBuf, Vec<String>), Failure> {
     match source {
         PackageSource::File(path) => {
-            let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+            let name = path
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned());
             let folder = path.parent().unwrap_or(Path::new(".")).to_path_buf();
             Ok((folder, name.into_iter().collect()))
         }
@@ -55,7 +65,9 @@ fn listing(source: &PackageSource) -> Result<(PathBuf, Vec<String>), Failure> {
                     .at(folder.display().to_string())
                     .hint("`nebula.packages` in the inventory names it")
             })?;
-            let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+            let names = entries
+                .flatten()
+                .map(|entry| entry.file_name().to_string_lossy().into_owned());
             Ok((folder.clone(), names.collect()))
         }
     }
@@ -64,14 +76,23 @@ fn listing(source: &PackageSource) -> Result<(PathBuf, Vec<String>), Failure> {
 /// Hashes the file and compares it with `<file>.sha256sum.txt` beside it.
 async fn verified(folder: &Path, name: PackageName) -> Result<Package, Failure> {
     let path = folder.join(name.file());
-    let bytes = std::fs::metadata(&path).map_err(|error| unreadable(&path, &error))?.len();
+    let bytes = std::fs::metadata(&path)
+        .map_err(|error| unreadable(&path, &error))?
+        .len();
     let sha256: Sha256 = hash_file(&path).await?;
-    let package = Package { name, source: path.display().to_string(), bytes, sha256 };
+    let package = Package {
+        name,
+        source: path.display().to_string(),
+        bytes,
+        sha256,
+    };
     let sum = folder.join(format!("{}.sha256sum.txt", package.name.file()));
     let text = std::fs::read_to_string(&sum).map_err(|error| {
         Failure::data(format!("cannot read the checksum file: {error}"))
             .at(sum.display().to_string())
-            .hint("fetch the .sha256sum.txt that belongs to the package, or write one with sha256sum")
+            .hint(
+                "fetch the .sha256sum.txt that belongs to the package, or write one with sha256sum",
+            )
     })?;
     package::verify(&package, &sum.display().to_string(), &text)?;
     Ok(package)

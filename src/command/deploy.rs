@@ -46,7 +46,7 @@ async fn plan(
     );
     let facts = facts?;
     let packages = package::choose(&ctx.cluster, &facts).await?;
-    let rendered = working.rendered(ctx)?;
+    let rendered = Working::rendered(ctx)?;
     let given = Given {
         cluster: &ctx.cluster,
         facts: &facts,

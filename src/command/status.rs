@@ -16,7 +16,7 @@ pub(super) async fn run(ctx: &Context) -> anyhow::Result<ExitCode> {
         observe::cluster(&ctx.cluster, &fleet, &working.graph)
     );
     let facts = facts?;
-    let rendered = working.rendered(ctx)?;
+    let rendered = Working::rendered(ctx)?;
     let status = status::status(&Seen {
         cluster: &ctx.cluster,
         facts: &facts,
@@ -38,7 +38,14 @@ fn text(name: &str, status: &Status) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header([
-        "daemon", "endpoint", "pid", "ports", "serves", "online", "build", "problems",
+        "daemon",
+        "endpoint",
+        "pid",
+        "ports",
+        "serves",
+        "online",
+        "build",
+        "problems and remarks",
     ]);
     for row in &status.rows {
         table.add_row(cells(row));
@@ -48,15 +55,15 @@ fn text(name: &str, status: &Status) -> String {
         text.push_str("\nproblem: ");
         text.push_str(problem);
     }
-    text.push_str(&format!(
-        "\n{name}: {}",
-        if status.equal {
-            "equals its inventory"
-        } else {
-            "differs from its inventory"
-        }
-    ));
-    text
+    let verdict = if status.equal {
+        "equals its inventory"
+    } else {
+        "differs from its inventory"
+    };
+    format!(
+        "{text}
+{name}: {verdict}"
+    )
 }
 
 fn cells(row: &Row) -> [String; 8] {
@@ -70,6 +77,11 @@ fn cells(row: &Row) -> [String; 8] {
         yes_no(row.serves),
         row.online.map_or_else(dash, yes_no),
         row.sha.clone().unwrap_or_else(dash),
-        row.problems.join("; "),
+        row.problems
+            .iter()
+            .chain(&row.remarks)
+            .cloned()
+            .collect::<Vec<_>>()
+            .join("; "),
     ]
 }

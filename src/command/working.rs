@@ -39,7 +39,7 @@ impl Working {
     }
 
     /// Configuration files as the inventory wants them.
-    pub(super) fn rendered(&self, ctx: &Context) -> Result<Rendered, Failure> {
+    pub(super) fn rendered(ctx: &Context) -> Result<Rendered, Failure> {
         deploy::render(&ctx.cluster, &ctx.assets.text(CONF_TEMPLATE)?)
     }
 

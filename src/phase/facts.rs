@@ -11,7 +11,7 @@ use nbctl_core::plan::Script;
 use crate::remote::{Fleet, Link};
 
 /// A host that takes longer is not well.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Facts of every connected host.
 ///

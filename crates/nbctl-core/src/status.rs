@@ -59,6 +59,8 @@ pub struct Row {
     pub package: Option<String>,
     /// Empty when all is well.
     pub problems: Vec<String>,
+    /// Worth knowing, no difference to the inventory.
+    pub remarks: Vec<String>,
 }
 
 /// The table and the verdict.
@@ -127,6 +129,7 @@ fn row(seen: &Seen<'_>, daemon: &Daemon) -> Row {
             .and_then(|(f, p)| version_of(daemon, p, f))
             .map(str::to_owned),
         problems: Vec::new(),
+        remarks: process.map(remarks).unwrap_or_default(),
         daemon: id,
     };
     row.problems = problems(seen, daemon, facts, process, &row);
@@ -163,7 +166,10 @@ fn problems(
     let Some(process) = process else {
         return vec!["does not run".into()];
     };
-    let mut all = of_process(process);
+    let mut all = Vec::new();
+    if process.deleted {
+        all.push("its executable was replaced since it started".into());
+    }
     if row.ports_open < row.ports {
         all.push(format!(
             "{} of {} ports are closed",
@@ -180,15 +186,11 @@ fn problems(
     all
 }
 
-fn of_process(process: &Process) -> Vec<String> {
-    let mut all = Vec::new();
-    if process.deleted {
-        all.push("its executable was replaced since it started".into());
-    }
-    if let Some(files) = process.nofile.filter(|files| *files < FEW_FILES) {
-        all.push(format!("may open {files} files only"));
-    }
-    all
+fn remarks(process: &Process) -> Vec<String> {
+    let few = process.nofile.filter(|files| *files < FEW_FILES);
+    few.map(|files| format!("may open {files} files only"))
+        .into_iter()
+        .collect()
 }
 
 fn of_version(row: &Row, daemon: &Daemon, facts: &HostFacts, cluster: &Cluster) -> Vec<String> {

@@ -76,13 +76,13 @@ pub struct Global {
     /// Folder whose templates, monitoring and playbooks win over the built-in ones, file by file
     #[arg(long, global = true, value_name = "DIR", help_heading = "Global")]
     pub assets: Option<PathBuf>,
-    /// Where runs, known hosts and journals are kept
+    /// Folder for `runs/` (results) and `.nbctl/` (known hosts, journals)
     #[arg(
         long,
         global = true,
         value_name = "DIR",
         env = "NBCTL_STATE_DIR",
-        default_value = ".nbctl"
+        default_value = "."
     )]
     #[arg(help_heading = "Global")]
     pub state_dir: PathBuf,
@@ -108,6 +108,11 @@ pub enum Command {
         #[arg(long)]
         purge: bool,
     },
+    /// Write the report of a run again, from what it recorded
+    Report(Report),
+    /// Look at recorded runs
+    #[command(subcommand)]
+    Runs(Runs),
     /// Hosts of this machine and the stand-in package, for a first look and for tests
     #[command(subcommand)]
     Sandbox(Sandbox),
@@ -177,4 +182,34 @@ pub struct SandboxPackage {
     /// The nebula-sandbox binary [default: beside nbctl]
     #[arg(long, value_name = "FILE")]
     pub binary: Option<PathBuf>,
+}
+
+/// `nbctl report`.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// A run: its folder, its id or a part of it, or `latest`
+    #[arg(default_value = "latest")]
+    pub run: String,
+    /// Formats [default: all]
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub format: Vec<crate::report::Format>,
+    /// Folder to write to [default: the run's]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print the verdict line only; the exit code is the run's
+    #[arg(long)]
+    pub verdict: bool,
+}
+
+/// `nbctl runs …`.
+#[derive(Debug, Subcommand)]
+pub enum Runs {
+    /// Every run in this folder, newest last
+    List,
+    /// What a run recorded, in short
+    Show {
+        /// A run: its folder, its id or a part of it, or `latest`
+        #[arg(default_value = "latest")]
+        run: String,
+    },
 }

@@ -51,7 +51,7 @@ impl Context {
         Ok(Self {
             cluster,
             assets: Assets::new(folders),
-            state_dir: global.state_dir.clone(),
+            state_dir: state_dir(&global),
             sink: reporter.sink(),
             reporter: reporter.clone(),
             global,
@@ -84,7 +84,7 @@ fn inventory_path(global: &Global) -> Result<PathBuf, Failure> {
     if here.exists() {
         return Ok(here);
     }
-    let last = global.state_dir.join(LAST_DEPLOY);
+    let last = state_dir(global).join(LAST_DEPLOY);
     std::fs::read_to_string(&last)
         .map(|text| PathBuf::from(text.trim_end()))
         .map_err(|_| {
@@ -140,4 +140,14 @@ impl Context {
         std::fs::read_to_string("/proc/sys/kernel/hostname")
             .map_or_else(|_| "unknown".to_owned(), |name| name.trim_end().to_owned())
     }
+}
+
+/// Where this folder's known hosts and journals are kept.
+pub fn state_dir(global: &Global) -> PathBuf {
+    global.state_dir.join(".nbctl")
+}
+
+/// Where this folder's runs are kept.
+pub fn runs_dir(global: &Global) -> PathBuf {
+    global.state_dir.join("runs")
 }

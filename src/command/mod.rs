@@ -6,6 +6,7 @@ mod deploy;
 mod help;
 mod init;
 mod inventory;
+mod report;
 mod sandbox;
 mod status;
 mod teardown;
@@ -41,6 +42,8 @@ pub fn run(cli: Cli, reporter: &Reporter) -> anyhow::Result<ExitCode> {
             )?;
             block_on(deploy::run(&ctx))
         }
+        Command::Report(args) => report::run(&args, &global, reporter),
+        Command::Runs(args) => report::runs(&args, &global, reporter),
         Command::Sandbox(args) => block_on(sandbox::run(args, &global, reporter)),
         Command::Status => block_on(status::run(&context(global, reporter)?)),
         Command::Teardown { purge } => block_on(teardown::run(&context(global, reporter)?, purge)),

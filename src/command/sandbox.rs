@@ -8,6 +8,7 @@ use nebula_sandbox::package::{self, PackageType};
 
 use crate::assets::Assets;
 use crate::cli::{Global, Sandbox, SandboxPackage};
+use crate::context::state_dir;
 use crate::remote::Here;
 use crate::reporter::Reporter;
 
@@ -78,8 +79,8 @@ struct Bed {
 
 impl Bed {
     fn new(global: &Global) -> Result<Self, Failure> {
-        let state =
-            std::path::absolute(&global.state_dir).unwrap_or_else(|_| global.state_dir.clone());
+        let state = state_dir(global);
+        let state = std::path::absolute(&state).unwrap_or(state);
         let home = state.join("sandbox");
         Assets::write_programs(SCRIPTS, &home)?;
         Ok(Self {

@@ -188,7 +188,6 @@ fn written_flags<'a>(
 fn identity_flags(daemon: &Daemon, version: Version, metads: &str) -> Vec<(String, String)> {
     let mut flags = vec![
         ("daemonize", "true".to_owned()),
-        ("local_config", "true".to_owned()),
         ("local_ip", daemon.address.clone()),
         ("log_dir", daemon.log_dir.to_string()),
         ("meta_server_addrs", metads.to_owned()),
@@ -196,6 +195,10 @@ fn identity_flags(daemon: &Daemon, version: Version, metads: &str) -> Vec<(Strin
         ("port", daemon.port.to_string()),
         ("ws_http_port", daemon.http_port.to_string()),
     ];
+    // metad has no such flag: it is where others would take their flags from.
+    if daemon.role != DaemonRole::Metad {
+        flags.push(("local_config", "true".to_owned()));
+    }
     if version.has_http2_port() {
         flags.push(("ws_h2_port", daemon.http_port.saturating_add(1).to_string()));
     }

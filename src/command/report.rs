@@ -17,10 +17,17 @@ pub(super) fn run(args: &Report, global: &Global, reporter: &Reporter) -> anyhow
         reporter.result(&verdict.line(), &verdict)?;
         return Ok(verdict.exit_code());
     }
-    let formats: &[Format] = if args.format.is_empty() { &Format::ALL } else { &args.format };
+    let formats: &[Format] = if args.format.is_empty() {
+        &Format::ALL
+    } else {
+        &args.format
+    };
     let assets = Assets::new(global.assets.iter().cloned().collect());
     let paths = report::write_all(&store, formats, args.out.as_deref(), &assets)?;
-    let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    let names: Vec<String> = paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
     reporter.result(&format!("{}\n{}", names.join("\n"), verdict.line()), &names)?;
     Ok(ExitCode::Good)
 }

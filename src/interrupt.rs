@@ -3,7 +3,7 @@
 //! Purpose: an interrupt ends a command between two steps, so that running it again finishes the work (promise 3).
 //! Duties: the first signal asks, the second one ends the program at once with exit code 130.
 
-use nbctl_core::failure::ExitCode;
+use nbctl_core::failure::{ExitCode, Failure, FailureKind};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -39,4 +39,10 @@ async fn next() -> bool {
 #[expect(clippy::exit, reason = "the user asked twice")]
 fn at_once() {
     std::process::exit(i32::from(ExitCode::Interrupted.number()));
+}
+
+/// The failure an interrupted command ends with.
+pub fn failure() -> Failure {
+    Failure::new(FailureKind::Interrupted, "interrupted")
+        .hint("run the same command again to go on")
 }

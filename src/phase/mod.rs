@@ -3,7 +3,12 @@
 //! Purpose: each phase asks the world what it must know, lets `nbctl-core` plan, and has the runner do it.
 //! Duties: no parsing of arguments, no printing; a phase can be read without knowing any other.
 
+pub mod bench;
+pub mod compact;
 pub mod connect;
+pub mod data;
 pub mod facts;
 pub mod observe;
 pub mod package;
+pub mod schema;
+pub mod settle;

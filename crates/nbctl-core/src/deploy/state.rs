@@ -73,13 +73,13 @@ pub fn roots(cluster: &Cluster, host: &HostName) -> Vec<RemotePath> {
     all
 }
 
-/// The folders of a host that a deploy claims: those of its daemons, none inside another.
+/// The folders of a host that a deploy claims: those of its daemons and of the load worker, none inside another.
 pub fn claimed(cluster: &Cluster, host: &HostName) -> Vec<RemotePath> {
     let daemons: Vec<&Daemon> = cluster.daemons_on(host).collect();
+    let load = cluster.host(host).and_then(|host| host.load_dir.as_ref());
     let used = |path: &RemotePath| {
-        daemons
-            .iter()
-            .any(|d| folders(d).any(|folder| folder.is_within(path)))
+        let mut all = daemons.iter().flat_map(|d| folders(d)).chain(load);
+        all.any(|folder| folder.is_within(path))
     };
     cluster
         .owned_paths(host)

@@ -7,6 +7,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use nbctl_core::failure::Failure;
 
@@ -55,6 +56,36 @@ pub(super) fn prepare(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Takes away what commands that were killed left: folders whose master is gone, sockets of dead processes.
+pub(super) fn sweep(path: &Path) {
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    for entry in entries {
+        let (name, path) = (entry.file_name(), entry.path());
+        let name = name.to_string_lossy();
+        if name.starts_with(".ssh-connection") && old(&path) && !path.join("master").exists() {
+            drop(fs::remove_dir_all(path));
+        } else if forward_of(&name).is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
+            drop(fs::remove_file(path));
+        }
+    }
+}
+
+/// Old enough that nobody is connecting in it any more.
+fn old(path: &Path) -> bool {
+    let made = fs::metadata(path).and_then(|meta| meta.modified());
+    made.is_ok_and(|time| {
+        time.elapsed()
+            .is_ok_and(|age| age > Duration::from_hours(1))
+    })
+}
+
+/// Process id in the name of a forwarded socket, `f<pid>-<serial>`.
+fn forward_of(name: &str) -> Option<&str> {
+    let (pid, serial) = name.strip_prefix('f')?.split_once('-')?;
+    let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    (number(pid) && number(serial)).then_some(pid)
+}
+
 /// Our user id, without a system call of our own: who owns this process's entry in `/proc`.
 pub(super) fn own_uid() -> Result<u32, Failure> {
     let meta =
@@ -87,6 +118,15 @@ mod tests {
         let link = base.path().join("link");
         std::os::unix::fs::symlink(&good, &link).unwrap();
         assert!(prepare(&link).is_err());
+
+        // Nothing young or alive is swept away.
+        for name in [".ssh-connectionX", "m-1", "f4194999-0"] {
+            fs::create_dir_all(good.join(name)).unwrap();
+        }
+        fs::write(good.join("f4194998-0"), "").unwrap();
+        fs::write(good.join(format!("f{}-0", std::process::id())), "").unwrap();
+        sweep(&good);
+        assert_eq!(fs::read_dir(&good).unwrap().count(), 4);
 
         let long = base.path().join("x".repeat(MAX_PATH));
         assert!(prepare(&long).unwrap_err().what.contains("longer than"));

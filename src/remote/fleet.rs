@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,6 +52,7 @@ impl Fleet {
     /// One line for every host that cannot be reached, with the ssh line to try.
     pub async fn connect(targets: Vec<Target>, dirs: &FleetDirs) -> Result<Self, Failure> {
         control_dir::prepare(&dirs.control)?;
+        control_dir::sweep(&dirs.control);
         let connects = Arc::new(Semaphore::new(CONNECTS));
         let mut jumps: BTreeMap<String, Arc<Semaphore>> = BTreeMap::new();
         let tunnelled = targets
@@ -138,9 +139,14 @@ impl Fleet {
         self.uploads.acquire().await.ok()
     }
 
-    /// Ends all connections.
+    /// Ends all connections but those that `ssh.persist` keeps for the next command.
     pub async fn close(&self) {
-        join_all(self.links.values().map(Link::close)).await;
+        join_all(self.links.values().map(|link| link.close(true))).await;
+    }
+
+    /// Ends all connections, kept ones too: after a teardown nothing stays.
+    pub async fn end(&self) {
+        join_all(self.links.values().map(|link| link.close(false))).await;
     }
 }
 
@@ -153,7 +159,8 @@ async fn connect(
     let name = target.name.clone();
     let link = async {
         let place = SshPlace {
-            config: ssh_config::write(&dirs.config, &target)?,
+            // ssh goes into the background and would look for relative names elsewhere.
+            config: ssh_config::write(&absolute(&dirs.config), &target)?,
             control: dirs.control.clone(),
             connects,
             jump_connects,
@@ -161,6 +168,10 @@ async fn connect(
         SshLink::connect(target, place).await.map(Link::ssh)
     };
     (name, link.await)
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// An address of this machine's resolver.

@@ -28,6 +28,7 @@ use std::time::{Duration, Instant};
 use nbctl_core::failure::Failure;
 use nbctl_core::plan::Script;
 use nbctl_core::units::HostName;
+use tokio_util::task::TaskTracker;
 
 pub use self::control_dir::default_dir as default_control_dir;
 pub use self::exec::{KEPT_STDERR, MAX_STDOUT};
@@ -54,6 +55,8 @@ pub struct Link {
     host: HostName,
     sudo: bool,
     way: Way,
+    /// Trees that are being ended because their run was given up.
+    endings: TaskTracker,
 }
 
 #[derive(Debug, Clone)]
@@ -81,6 +84,7 @@ impl Link {
             host: target.name.clone(),
             sudo: target.ssh.sudo,
             way: Way::Ssh(link),
+            endings: TaskTracker::new(),
         }
     }
 
@@ -90,6 +94,7 @@ impl Link {
             host,
             sudo: false,
             way: Way::Local,
+            endings: TaskTracker::new(),
         }
     }
 
@@ -99,6 +104,7 @@ impl Link {
             host,
             sudo: false,
             way: Way::Fake(fake),
+            endings: TaskTracker::new(),
         }
     }
 
@@ -185,10 +191,14 @@ impl Link {
         }
     }
 
-    /// Ends the connection, or leaves it to the next command when the inventory says so.
-    pub async fn close(&self) {
+    /// Ends the connection. With `keep` it is left to the next command, when the inventory says so.
+    pub async fn close(&self, keep: bool) {
+        self.endings.close();
+        if within(KILL_LIMIT, self.endings.wait()).await.is_none() {
+            tracing::warn!(host = %self.host, "a script that was given up may still run");
+        }
         if let Way::Ssh(link) = &self.way {
-            link.close().await;
+            link.close(keep).await;
         }
     }
 
@@ -217,24 +227,22 @@ impl Link {
         let work = collect(running, input, job.max_stdout, &mut raw);
         let ended = within(job.timeout + GRACE, work).await;
         let late = begun.elapsed() >= job.timeout;
-        match ended {
+        let failure = match ended {
             Some(Ok(())) if !(late && timed_out(raw.code)) => {
                 guard.armed = false;
-                Ok(raw)
+                return Ok(raw);
             }
-            None => {
-                self.kill(&job.token, job.sudo).await;
-                Err(self.too_late(job, &raw))
+            Some(Err(Lost::Gone)) if !late && !self.alive().await => {
+                guard.armed = false;
+                return Err(self.connection_lost(job.title));
             }
-            Some(Ok(()) | Err(Lost::Gone)) if late => Err(self.too_late(job, &raw)),
-            Some(Err(Lost::Gone)) => Err(self.gone(job, &raw).await),
-            Some(Err(lost)) => {
-                self.kill(&job.token, job.sudo).await;
-                Err(self.lost(job, &lost, &raw))
-            }
-            // Unreachable by the guards above, kept as the general answer.
-            Some(Ok(())) => Ok(raw),
-        }
+            Some(Err(Lost::Gone)) if !late => self.killed(job, &raw),
+            Some(Err(lost)) if lost != Lost::Gone => self.lost(job, &lost, &raw),
+            _ => self.too_late(job, &raw),
+        };
+        self.kill(&job.token, job.sudo).await;
+        guard.armed = false;
+        Err(failure)
     }
 
     async fn kill(&self, token: &str, sudo: bool) {
@@ -254,16 +262,11 @@ impl Link {
             .lines(output::last_lines(raw))
     }
 
-    /// No exit code came: either the process was killed, or the host went away with it.
-    async fn gone(&self, job: &Job<'_>, raw: &Raw) -> Failure {
-        let title = job.title;
-        if self.alive().await {
-            return Failure::step(format!("{title}: killed by a signal"))
-                .at(self.host.to_string())
-                .lines(output::last_lines(raw))
-                .hint("see whether the host is out of memory: dmesg | tail");
-        }
-        self.connection_lost(title)
+    fn killed(&self, job: &Job<'_>, raw: &Raw) -> Failure {
+        Failure::step(format!("{}: killed by a signal", job.title))
+            .at(self.host.to_string())
+            .lines(output::last_lines(raw))
+            .hint("see whether the host is out of memory: dmesg | tail")
     }
 
     fn connection_lost(&self, title: &str) -> Failure {
@@ -335,7 +338,8 @@ impl Drop for KillOnDrop {
         }
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let (link, token, sudo) = (self.link.clone(), self.token.clone(), self.sudo);
-            drop(runtime.spawn(async move { link.kill(&token, sudo).await }));
+            let end = async move { link.kill(&token, sudo).await };
+            drop(self.link.endings.spawn_on(end, &runtime));
         }
     }
 }

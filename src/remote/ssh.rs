@@ -7,6 +7,7 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -54,6 +55,8 @@ struct Inner {
     place: SshPlace,
     session: Mutex<Option<Arc<Session>>>,
     channels: Semaphore,
+    /// Set once; nothing is connected any more.
+    closed: AtomicBool,
     forwards: Mutex<Forwards>,
 }
 
@@ -77,6 +80,7 @@ impl SshLink {
             place,
             session: Mutex::new(None),
             channels: Semaphore::new(CHANNELS),
+            closed: AtomicBool::new(false),
             forwards: Mutex::new(Forwards::default()),
         }));
         link.session().await?;
@@ -106,6 +110,10 @@ impl SshLink {
         let mut slot = self.0.session.lock().await;
         if let Some(session) = slot.as_ref() {
             return Ok(Arc::clone(session));
+        }
+        if self.0.closed.load(Ordering::Relaxed) {
+            let failure = Failure::host("the connection is closed");
+            return Err(failure.at(self.0.target.name.to_string()));
         }
         let session = Arc::new(self.open().await?);
         *slot = Some(Arc::clone(&session));
@@ -214,16 +222,20 @@ impl SshLink {
         }
     }
 
-    /// Ends the connection, or leaves the master to the next command when the inventory asks for that.
-    pub async fn close(&self) {
+    /// Ends the connection. With `keep` the master is left to the next command, when the inventory asks for that.
+    pub async fn close(&self, keep: bool) {
+        self.0.closed.store(true, Ordering::Relaxed);
         let session = self.0.session.lock().await.take();
         self.0.forwards.lock().await.clear();
         let Some(session) = session.and_then(Arc::into_inner) else {
             return;
         };
-        if self.target().ssh.persist_minutes > 0 {
+        if keep && self.target().ssh.persist_minutes > 0 {
             persist::leave(&self.0.target, &self.0.place, session);
-        } else if let Err(error) = session.close().await {
+            return;
+        }
+        persist::forget(&self.0.target, &self.0.place);
+        if let Err(error) = session.close().await {
             tracing::debug!(host = %self.0.target.name, %error, "closing the connection");
         }
     }

@@ -116,6 +116,7 @@ fn forced_lines(dir: &Path, target: &Target) -> Result<Vec<String>, Failure> {
         "RequestTTY no".to_owned(),
         "Compression no".to_owned(),
         "UpdateHostKeys no".to_owned(),
+        "HashKnownHosts no".to_owned(),
     ])
 }
 

@@ -40,6 +40,15 @@ pub(super) fn leave(target: &Target, place: &SshPlace, session: Session) {
     }
 }
 
+/// Takes the note away; its master is being ended.
+pub(super) fn forget(target: &Target, place: &SshPlace) {
+    if target.ssh.persist_minutes > 0
+        && let Some(note) = note(target, place)
+    {
+        drop(std::fs::remove_file(note));
+    }
+}
+
 /// Named by everything that makes a connection what it is.
 fn note(target: &Target, place: &SshPlace) -> Option<PathBuf> {
     let config = std::fs::read_to_string(&place.config).ok()?;

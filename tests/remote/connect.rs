@@ -160,6 +160,26 @@ async fn sockets_and_ports_are_forwarded() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn jump_hosts_are_gone_through_with_the_same_key_and_policy() {
+    let Some(sshd) = Sshd::start("").await else {
+        return;
+    };
+    let mut target = sshd.target("h1");
+    target.ssh.jump = vec![format!("localhost:{}", sshd.port)];
+    let fleet = Fleet::connect(vec![target], &sshd.dirs()).await.unwrap();
+    let link = fleet.links().next().unwrap();
+    let output = link.must("hello", &script("echo hello", 10)).await.unwrap();
+    assert_eq!(output.stdout, "hello\n");
+    assert_eq!(sshd.serving().len(), 2, "one through the other");
+    let known = std::fs::read_to_string(sshd.dirs().config.join("known_hosts")).unwrap();
+    assert!(
+        known.contains("[localhost]") && known.contains("[127.0.0.1]"),
+        "{known}"
+    );
+    fleet.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_kept_master_saves_the_next_handshake() {
     let Some(sshd) = Sshd::start("").await else {
         return;
@@ -180,12 +200,16 @@ async fn a_kept_master_saves_the_next_handshake() {
     }
     eprintln!("first {:?}, second {:?}", took[0], took[1]);
 
-    // Without persistence nothing stays.
+    // Told to end, nothing stays, neither kept ones nor others.
+    let kept = Fleet::connect(vec![target.clone()], &sshd.dirs())
+        .await
+        .unwrap();
     target.ssh.persist_minutes = 0;
     let fleet = Fleet::connect(vec![target], &sshd.dirs()).await.unwrap();
     fleet.close().await;
+    kept.end().await;
     let begun = Instant::now();
-    while sshd.serving().len() > 1 {
+    while !sshd.serving().is_empty() {
         assert!(begun.elapsed().as_secs() < 5, "a master stays");
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }

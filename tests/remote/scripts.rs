@@ -197,33 +197,41 @@ async fn checks_travel_with_their_action() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lost_host_is_noticed_within_its_deadline() {
-    let Some(sshd) = Sshd::start("").await else {
-        return;
-    };
-    let fleet = sshd.fleet(&["h1"]).await;
-    let link = fleet.links().next().unwrap();
-    let script_ = script("sleep 60", 90);
-    let run = link.run("long", &script_);
-    let kill = async {
-        tokio::time::sleep(Duration::from_millis(500)).await;
-        for pid in sshd.serving() {
-            let text = format!("kill -9 {pid}");
-            local().must("kill", &script(&text, 5)).await.unwrap();
-        }
-    };
-    let begun = Instant::now();
-    let (result, ()) = tokio::join!(run, kill);
-    let failure = result.unwrap_err();
-    assert!(
-        begun.elapsed() < Duration::from_secs(15),
-        "{:?}",
-        begun.elapsed()
-    );
-    assert_eq!(failure.kind, FailureKind::Host, "{failure}");
-    assert!(failure.what.contains("connection was lost"), "{failure}");
+    // Killed: the connection breaks. Stopped: silence, as of a host that lost its power.
+    for signal in ["KILL", "STOP"] {
+        let Some(sshd) = Sshd::start("").await else {
+            return;
+        };
+        let fleet = sshd.fleet(&["h1"]).await;
+        let link = fleet.links().next().unwrap();
+        let long = script("sleep 60", 90);
+        let hit = async {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            let pids = sshd.serving();
+            send(signal, &pids).await;
+            pids
+        };
+        let begun = Instant::now();
+        let (result, pids) = tokio::join!(link.run("long", &long), hit);
+        let failure = result.unwrap_err();
+        let took = begun.elapsed();
+        assert!(took < Duration::from_secs(15), "{signal}: {took:?}");
+        assert_eq!(failure.kind, FailureKind::Host, "{failure}");
+        assert!(failure.what.contains("connection was lost"), "{failure}");
 
-    // The next command finds a new connection by itself.
-    let output = link.must("again", &script("echo back", 10)).await.unwrap();
-    assert_eq!(output.stdout, "back\n");
-    fleet.close().await;
+        // The next command finds a new connection by itself.
+        let output = link.must("again", &script("echo back", 10)).await.unwrap();
+        assert_eq!(output.stdout, "back\n");
+        fleet.close().await;
+        if signal == "STOP" {
+            send("KILL", &pids).await;
+        }
+    }
+}
+
+async fn send(signal: &str, pids: &[u32]) {
+    for pid in pids {
+        let text = format!("kill -s {signal} {pid}");
+        local().must("kill", &script(&text, 5)).await.unwrap();
+    }
 }

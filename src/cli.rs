@@ -116,6 +116,16 @@ pub enum Command {
     /// Hosts of this machine and the stand-in package, for a first look and for tests
     #[command(subcommand)]
     Sandbox(Sandbox),
+    /// Prometheus, `InfluxDB`, Grafana and exporters over Docker on the right hosts
+    #[command(subcommand)]
+    Monitor(Monitor),
+    /// Serve the daemons' statistics as Prometheus text; runs on the monitor host
+    #[command(hide = true)]
+    Exporter {
+        /// Written by `monitor up`
+        #[arg(long, value_name = "FILE")]
+        config: PathBuf,
+    },
     /// Print a completion script
     Completions {
         /// Shell to complete for
@@ -211,5 +221,23 @@ pub enum Runs {
         /// A run: its folder, its id or a part of it, or `latest`
         #[arg(default_value = "latest")]
         run: String,
+    },
+}
+
+/// `nbctl monitor …`.
+#[derive(Debug, Subcommand)]
+pub enum Monitor {
+    /// Start what is missing, replace what changed, verify every target; a second time: nothing to do
+    Up,
+    /// What runs, whether it answers, what each scrape brings and costs; exit code 4 when something is wrong
+    Status,
+    /// Remove containers and files
+    Down {
+        /// Remove the collected data, too
+        #[arg(long)]
+        data: bool,
+        /// Remove the images that nbctl brought, too
+        #[arg(long)]
+        purge: bool,
     },
 }

@@ -6,6 +6,7 @@ mod deploy;
 mod help;
 mod init;
 mod inventory;
+mod monitor;
 mod report;
 mod sandbox;
 mod status;
@@ -29,6 +30,14 @@ pub fn run(cli: Cli, reporter: &Reporter) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Init(args) => init::run(&args, reporter),
         Command::Inventory(args) => inventory::run(&args, &global, reporter),
+        Command::Monitor(args) => {
+            let ctx = Context::load(global, reporter)?;
+            block_on(monitor::run(&args, &ctx))
+        }
+        Command::Exporter { config } => block_on(async {
+            crate::exporter::run(&config).await?;
+            Ok(ExitCode::Good)
+        }),
         Command::Completions { shell } => completions::run(shell),
         Command::Help { topic } => help::run(&topic, reporter),
         Command::Deploy { inventory } => {

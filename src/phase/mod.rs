@@ -8,6 +8,7 @@ pub mod compact;
 pub mod connect;
 pub mod data;
 pub mod facts;
+pub mod monitor;
 pub mod observe;
 pub mod package;
 pub mod schema;

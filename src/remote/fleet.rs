@@ -36,6 +36,9 @@ pub struct FleetDirs {
     pub control: PathBuf,
 }
 
+/// A host and its connection, or why there is none.
+type Attempt = (HostName, Result<Link, Failure>);
+
 /// Links by host.
 #[derive(Debug)]
 pub struct Fleet {
@@ -51,6 +54,34 @@ impl Fleet {
     /// # Errors
     /// One line for every host that cannot be reached, with the ssh line to try.
     pub async fn connect(targets: Vec<Target>, dirs: &FleetDirs) -> Result<Self, Failure> {
+        let (ended, tunnelled) = Self::attempt(targets, dirs).await?;
+        let links = collect(ended, "cannot be reached")?;
+        Ok(Self::with(links, tunnelled))
+    }
+
+    /// Connects what can be reached; the failures of the other hosts are beside it.
+    ///
+    /// # Errors
+    /// The folder for sockets cannot be used.
+    pub async fn connect_reachable(
+        targets: Vec<Target>,
+        dirs: &FleetDirs,
+    ) -> Result<(Self, Vec<(HostName, Failure)>), Failure> {
+        let (ended, tunnelled) = Self::attempt(targets, dirs).await?;
+        let (mut links, mut lost) = (BTreeMap::new(), Vec::new());
+        for (host, result) in ended {
+            match result {
+                Ok(link) => drop(links.insert(host, link)),
+                Err(failure) => lost.push((host, failure)),
+            }
+        }
+        Ok((Self::with(links, tunnelled), lost))
+    }
+
+    async fn attempt(
+        targets: Vec<Target>,
+        dirs: &FleetDirs,
+    ) -> Result<(Vec<Attempt>, BTreeMap<String, HostName>), Failure> {
         control_dir::prepare(&dirs.control)?;
         control_dir::sweep(&dirs.control);
         let connects = Arc::new(Semaphore::new(CONNECTS));
@@ -72,8 +103,7 @@ impl Fleet {
             let connects = Arc::clone(&connects);
             work.push(connect(target, dirs, connects, jump_connects));
         }
-        let links = collect(join_all(work).await, "cannot be reached")?;
-        Ok(Self::with(links, tunnelled))
+        Ok((join_all(work).await, tunnelled))
     }
 
     /// A fleet of ready links: this machine, or fakes.

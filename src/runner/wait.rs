@@ -67,8 +67,17 @@ impl Eyes<'_> {
                 let online = self.graph.online(self.fleet).await.map_err(short)?;
                 compare(hosts, &online)
             }
-            Probe::HttpOk { url } => http::get_text(url, LOOK).await.map(drop).map_err(short),
+            Probe::HttpOk { url } => self.http_ok(url).await,
         }
+    }
+
+    /// The URL's host may be behind ssh, so its `address:port` is dialled like any other.
+    async fn http_ok(&self, url: &str) -> Seen {
+        let rest = url.strip_prefix("http://").unwrap_or(url);
+        let (endpoint, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let address = self.fleet.dial(endpoint).await.map_err(short)?;
+        let seen = http::get_text(&format!("http://{address}/{path}"), LOOK).await;
+        seen.map(drop).map_err(short)
     }
 
     async fn daemon_up(&self, rpc: &str, http: &str) -> Seen {

@@ -42,6 +42,8 @@ pub struct ContainerSpec {
     pub cluster_id: String,
     /// Image reference.
     pub image: String,
+    /// Id of the image when it is known: another image under the same name makes another container.
+    pub image_id: Option<String>,
     /// Replaces the image's entry point when not empty.
     pub entrypoint: Vec<String>,
     /// Arguments.
@@ -62,6 +64,8 @@ pub struct ContainerSpec {
     pub read_only: bool,
     /// `user[:group]`; empty: the image's.
     pub user: String,
+    /// Most memory, MiB; 0 sets no limit.
+    pub memory_mib: u64,
     /// Digests of the files mounted in, so that a changed configuration replaces the container.
     pub files: BTreeMap<String, Sha256>,
 }

@@ -13,6 +13,7 @@ pub mod facts;
 pub mod failure;
 pub mod flags;
 pub mod inventory;
+pub mod monitor;
 pub mod owner;
 pub mod package;
 pub mod plan;

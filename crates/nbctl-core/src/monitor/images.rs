@@ -1,0 +1,144 @@
+//! Which image a component gets and where it comes from.
+//!
+//! Duty: the image folder's index wins; then what the engine has; then a registry, unless the inventory names a folder or
+//! the network must not be touched.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::stack::Part;
+use crate::container::ImageSpec;
+use crate::failure::Failure;
+use crate::inventory::Component;
+
+/// `index.yaml` of a folder with image archives.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ImageIndex {
+    /// Version of this file format: 1.
+    pub format: u32,
+    /// One entry for each component.
+    pub images: Vec<ImageEntry>,
+    /// The folder; filled in by the reader.
+    #[serde(skip)]
+    pub folder: String,
+}
+
+/// Image of one component.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ImageEntry {
+    /// Which component.
+    pub component: Component,
+    /// Reference inside the archive.
+    pub image: String,
+    /// `sha256:…` of the image's configuration.
+    pub id: Option<String>,
+    /// Archive, relative to the folder.
+    pub file: String,
+}
+
+/// The image made from the running nbctl.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnImage {
+    /// Reference inside the archive.
+    pub reference: String,
+    /// `sha256:…` of its configuration.
+    pub id: String,
+    /// Archive on the control machine.
+    pub tarball: String,
+}
+
+impl ImageIndex {
+    /// Reads an index; `folder` is where it lies.
+    ///
+    /// # Errors
+    /// Wrong shape or another format.
+    pub fn parse(text: &str, folder: &str) -> Result<Self, Failure> {
+        let wrong = |what: String| Failure::inventory(what).at(format!("{folder}/index.yaml"));
+        let mut index: Self = serde_yaml::from_str(text)
+            .map_err(|error| wrong("cannot read the image index".into()).line(error.to_string()))?;
+        if index.format != 1 {
+            return Err(wrong(format!("format {} is not known", index.format)));
+        }
+        folder.clone_into(&mut index.folder);
+        Ok(index)
+    }
+
+    fn of(&self, component: Component) -> Option<ImageSpec> {
+        let entry = self
+            .images
+            .iter()
+            .find(|entry| entry.component == component)?;
+        Some(ImageSpec {
+            reference: entry.image.clone(),
+            tarball: Some(format!("{}/{}", self.folder, entry.file)),
+            id: entry.id.clone(),
+        })
+    }
+}
+
+/// Where images may come from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sources<'a> {
+    pub(super) index: Option<&'a ImageIndex>,
+    pub(super) own: Option<&'a OwnImage>,
+    pub(super) offline: bool,
+}
+
+impl Sources<'_> {
+    /// The image of `component` for an engine that has `there` (reference to id).
+    ///
+    /// # Errors
+    /// When it cannot be had.
+    pub(super) fn pick(
+        self,
+        component: Component,
+        part: &Part,
+        there: &BTreeMap<String, String>,
+    ) -> Result<ImageSpec, Failure> {
+        if let (Component::Exporter, Some(own)) = (component, self.own) {
+            return Ok(ImageSpec {
+                reference: own.reference.clone(),
+                tarball: Some(own.tarball.clone()),
+                id: Some(own.id.clone()),
+            });
+        }
+        if let Some(listed) = self.index.and_then(|index| index.of(component)) {
+            return Ok(listed);
+        }
+        let pulled = part.pulled();
+        let on_engine = [&pulled, &part.image]
+            .into_iter()
+            .find(|reference| there.contains_key(*reference));
+        if let Some(reference) = on_engine {
+            return Ok(pull(reference));
+        }
+        match self.index {
+            Some(index) => Err(missing(component)
+                .at(format!("{}/index.yaml", index.folder))
+                .hint(format!(
+                    "add an archive of {}, or remove `monitor.images` so that it is pulled",
+                    part.image
+                ))),
+            None if self.offline => Err(missing(component).hint(format!(
+                "load {} into the engine, or name a folder of archives in `monitor.images`",
+                part.image
+            ))),
+            None => Ok(pull(&pulled)),
+        }
+    }
+}
+
+fn missing(component: Component) -> Failure {
+    Failure::usage(format!("no image for {}", component.as_str()))
+}
+
+fn pull(reference: &str) -> ImageSpec {
+    ImageSpec {
+        reference: reference.to_owned(),
+        tarball: None,
+        id: None,
+    }
+}

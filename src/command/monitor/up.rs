@@ -1,0 +1,178 @@
+//! `nbctl monitor up`.
+
+use std::time::{Duration, Instant};
+
+use nbctl_core::failure::{ExitCode, Failure};
+use nbctl_core::inventory::Component;
+use nbctl_core::monitor::{self, Up};
+use nbctl_core::units::HostName;
+use serde_json::json;
+
+use crate::context::Context;
+use crate::interrupt;
+use crate::phase::monitor::{Seen, Sources, Target, apply, look, wait_up};
+
+/// A few scrapes after a start.
+const TARGETS_UP: Duration = Duration::from_secs(40);
+
+pub(super) async fn run(ctx: &Context) -> anyhow::Result<ExitCode> {
+    let begun = Instant::now();
+    let wanted = super::monitor(ctx)?;
+    let sources = Sources::new(ctx)?.with_images(ctx, wanted)?;
+    let mut seen = look(ctx, wanted, &sources).await?;
+    let mut failed = std::mem::take(&mut seen.lost);
+    let up = plan(ctx, &sources, &seen, &mut failed);
+    for notice in &up.notices {
+        ctx.sink.note(notice.clone());
+    }
+    if ctx.global.dry_run {
+        let whole = up.whole();
+        ctx.reporter.result(&shown(&up), &titles(&whole))?;
+    } else {
+        let changed = work(ctx, &seen, &up, &mut failed).await?;
+        let targets = verify(ctx, &seen, &mut failed).await;
+        let text = summary(ctx, changed, &targets, begun);
+        ctx.reporter.result(
+            &text,
+            &json!({"cluster": ctx.cluster.name, "changed": changed, "targets": targets}),
+        )?;
+    }
+    seen.fleet.close().await;
+    super::ended(seen.hosts.len().saturating_sub(failed.len()), failed)?;
+    Ok(ExitCode::Good)
+}
+
+fn plan(
+    ctx: &Context,
+    sources: &Sources,
+    seen: &Seen,
+    failed: &mut Vec<(HostName, Failure)>,
+) -> Up {
+    let desired = sources.desired(&ctx.cluster);
+    let mut up = Up::default();
+    for (name, (state, files)) in &seen.hosts {
+        let Some(host) = ctx.cluster.host(name) else {
+            continue;
+        };
+        if let Err(failure) = monitor::up(&desired, host, files, state, &mut up) {
+            failed.push((name.clone(), failure));
+        }
+    }
+    up
+}
+
+fn shown(up: &Up) -> String {
+    let whole = up.whole();
+    if whole.is_empty() {
+        "nothing to do".to_owned()
+    } else {
+        whole.to_string()
+    }
+}
+
+/// Without the texts of files.
+fn titles(plan: &nbctl_core::plan::Plan) -> Vec<String> {
+    plan.stages
+        .iter()
+        .flat_map(|stage| &stage.steps)
+        .map(ToString::to_string)
+        .collect()
+}
+
+async fn work(
+    ctx: &Context,
+    seen: &Seen,
+    up: &Up,
+    failed: &mut Vec<(HostName, Failure)>,
+) -> Result<usize, Failure> {
+    if up.hosts.is_empty() {
+        return Ok(0);
+    }
+    let done = apply(ctx, seen, &up.hosts, &interrupt::token()).await?;
+    for notice in done.notices {
+        ctx.sink.warn(notice);
+    }
+    failed.extend(done.failed);
+    Ok(done.changed)
+}
+
+/// Every target of the hosts that did not fail must be up, as Prometheus sees it.
+async fn verify(ctx: &Context, seen: &Seen, failed: &mut Vec<(HostName, Failure)>) -> Vec<Target> {
+    let Some(wanted) = &ctx.cluster.monitor else {
+        return Vec::new();
+    };
+    let lost: Vec<String> = failed.iter().map(|(host, _)| host.to_string()).collect();
+    if !wanted.components.contains(&Component::Prometheus)
+        || lost.contains(&wanted.host.to_string())
+    {
+        return Vec::new();
+    }
+    let looked = wait_up(
+        &ctx.cluster,
+        &seen.fleet,
+        &lost,
+        TARGETS_UP,
+        &interrupt::token(),
+    )
+    .await;
+    match looked {
+        Err(failure) => {
+            failed.push((wanted.host.clone(), failure));
+            Vec::new()
+        }
+        Ok(targets) => {
+            if let Some(failure) = down(&targets, &lost) {
+                failed.push((wanted.host.clone(), failure));
+            }
+            targets
+        }
+    }
+}
+
+fn down(targets: &[Target], lost: &[String]) -> Option<Failure> {
+    let bad = |target: &&Target| target.health != "up" && !lost.contains(&target.host);
+    let bad: Vec<&Target> = targets.iter().filter(bad).collect();
+    let line = |target: &&Target| {
+        format!(
+            "{} of {}: {} {}",
+            target.job, target.host, target.health, target.error
+        )
+    };
+    (!bad.is_empty()).then(|| {
+        Failure::cluster(format!(
+            "{} of {} targets are not up",
+            bad.len(),
+            targets.len()
+        ))
+        .lines(bad.iter().map(line))
+        .hint("the monitor host must reach these ports; see also `nbctl monitor status`")
+    })
+}
+
+fn summary(ctx: &Context, changed: usize, targets: &[Target], begun: Instant) -> String {
+    let name = &ctx.cluster.name;
+    let seconds = begun.elapsed().as_secs_f64();
+    let up = targets
+        .iter()
+        .filter(|target| target.health == "up")
+        .count();
+    let what = match changed {
+        0 => "nothing to do".to_owned(),
+        steps => format!("monitoring is up, {steps} steps"),
+    };
+    let mut text = format!(
+        "{name}: {what}; {up} of {} targets up ({seconds:.1} s)",
+        targets.len()
+    );
+    if let Some(host) = ctx
+        .cluster
+        .monitor
+        .as_ref()
+        .and_then(|wanted| ctx.cluster.host(&wanted.host))
+    {
+        let address = monitor::endpoint(&ctx.cluster, host, Component::Prometheus);
+        text.push_str("\nPrometheus: http://");
+        text.push_str(&address);
+    }
+    text
+}

@@ -1,0 +1,17 @@
+//! The monitoring stack on the hosts of a cluster.
+//!
+//! Purpose: `monitor up|status|down`, without the command line: look, plan (`nbctl_core::monitor`), do, verify.
+//! Duties: a host or engine that is lost is one failure beside the others' success; nothing here is planned.
+
+mod apply;
+mod look;
+mod own_image;
+mod scrape;
+mod sources;
+mod targets;
+
+pub use self::apply::{Done, apply};
+pub use self::look::{Seen, look};
+pub use self::scrape::{Scraped, scrape};
+pub use self::sources::Sources;
+pub use self::targets::{Target, targets, wait_up};

@@ -41,7 +41,9 @@ fn main() -> ExitCode {
     let vertices = edges / 10;
     let mut good = true;
     let address = cluster.graphd.address();
+    let before = cpu_ticks(&cluster);
     let rate = run(&address, 4, edges / BATCH, move |n| insert(n, vertices)) * BATCH;
+    cost("insert edges", cpu_ticks(&cluster) - before, edges);
     good &= line("insert edges", rate, "edges/s", 200_000);
     let go = move |n: u64| {
         format!(
@@ -49,7 +51,9 @@ fn main() -> ExitCode {
             n * 7919 % vertices
         )
     };
+    let before = cpu_ticks(&cluster);
     let rate = run(&address, 16, reads, go);
+    cost("one-hop reads", cpu_ticks(&cluster) - before, reads);
     good &= line("one-hop reads", rate, "reads/s", 60_000);
     let resident: u64 = cluster
         .storageds
@@ -62,6 +66,33 @@ fn main() -> ExitCode {
     } else {
         ExitCode::FAILURE
     }
+}
+
+/// Processor time of all daemons and this client, in hundredths of a second. On a busy machine this says more than
+/// the rate does.
+fn cpu_ticks(cluster: &Cluster) -> u64 {
+    let daemons = cluster
+        .storageds
+        .iter()
+        .chain([&cluster.graphd])
+        .map(support::Daemon::pid);
+    daemons.chain([std::process::id()]).map(ticks_of).sum()
+}
+
+fn ticks_of(pid: u32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("stat");
+    let (_, rest) = stat.rsplit_once(')').expect("name");
+    let fields = rest.split_whitespace().skip(11).take(2);
+    fields
+        .map(|field| field.parse::<u64>().expect("ticks"))
+        .sum()
+}
+
+fn cost(case: &str, ticks: u64, count: u64) {
+    println!(
+        "{case}, processor time  {} ns each, client included",
+        ticks * 10_000_000 / count.max(1)
+    );
 }
 
 fn line(case: &str, value: u64, unit: &str, goal: u64) -> bool {

@@ -108,6 +108,20 @@ impl<'a> Batches<'a> {
     }
 }
 
+/// Sends one body to every storaged of a space.
+pub(super) async fn ask_everyone(
+    engine: &Engine,
+    info: &SpaceInfo,
+    op: u8,
+    head: impl FnOnce(&mut Vec<u8>),
+) -> Result<Vec<Bytes>, QueryError> {
+    let mut body = request::start(info.space.id);
+    head(&mut body);
+    let body = &body;
+    let calls = (0..info.hosts.len()).map(|host| engine.storage(info, host, 1, op, body));
+    join_all(calls).await.into_iter().collect()
+}
+
 /// Edges of `kinds` at each of `vids`.
 pub(super) async fn neighbors(
     engine: &Engine,

@@ -140,6 +140,95 @@ fn check_walks(client: &mut Client, model: &Model, text: bool) {
     }
 }
 
+/// Length of a shortest path and how many of them there are, `None` beyond five steps.
+fn shortest(model: &Model, from: i64, to: i64) -> Option<(usize, usize)> {
+    let mut ways = BTreeMap::from([(from, 1usize)]);
+    let mut seen = BTreeSet::from([from]);
+    for length in 1..=5 {
+        let mut next: BTreeMap<i64, usize> = BTreeMap::new();
+        for (vertex, count) in &ways {
+            for (dst, ..) in model
+                .get(vertex)
+                .into_iter()
+                .flatten()
+                .filter(|(dst, ..)| !seen.contains(dst))
+            {
+                *next.entry(*dst).or_default() += count;
+            }
+        }
+        if let Some(count) = next.get(&to) {
+            return Some((length, *count));
+        }
+        seen.extend(next.keys());
+        ways = next;
+    }
+    None
+}
+
+/// How many ways of at most `left` more steps lead to `to`, no edge twice.
+fn trails(model: &Model, at: i64, to: i64, left: usize, used: &mut Vec<(i64, i64, i64)>) -> usize {
+    let mut count = 0;
+    for (dst, rank, _) in model.get(&at).into_iter().flatten() {
+        let edge = (at, *rank, *dst);
+        if used.contains(&edge) {
+            continue;
+        }
+        count += usize::from(*dst == to);
+        if left > 1 {
+            used.push(edge);
+            count += trails(model, *dst, to, left - 1, used);
+            used.pop();
+        }
+    }
+    count
+}
+
+fn check_paths(client: &mut Client, model: &Model) {
+    for (from, to) in [(0, 1), (3, 40), (7, 7_000), (58, 2), (11, 12)] {
+        let table = client.ok(&format!(
+            "FIND SHORTEST PATH FROM {from} TO {to} OVER * YIELD path AS p"
+        ));
+        let lengths: BTreeSet<_> = table
+            .rows
+            .iter()
+            .map(|row| match &row[0] {
+                Value::Path(path) => path.steps.len(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        match shortest(model, from, to) {
+            None => assert!(table.rows.is_empty(), "{from} {to}"),
+            Some((length, count)) => {
+                assert_eq!(
+                    (table.rows.len(), lengths),
+                    (count, BTreeSet::from([length])),
+                    "{from} {to}"
+                );
+            }
+        }
+        let text = format!(
+            "FIND ALL PATH FROM {from} TO {to} OVER E UPTO 2 STEPS YIELD path AS p | YIELD count(*)"
+        );
+        let wanted = trails(model, from, to, 2, &mut Vec::new());
+        assert_eq!(
+            client.ok(&text).rows[0][0].as_int(),
+            i64::try_from(wanted).ok(),
+            "{text}"
+        );
+    }
+    assert_eq!(
+        client.fails("LOOKUP ON P YIELD P.n").1,
+        "IndexNotFound: No valid index found"
+    );
+    client.ok("CREATE TAG INDEX i ON P(name(10))");
+    let table = client.until("LOOKUP ON P WHERE P.name == \"name 5\" YIELD id(vertex), P.n");
+    assert_eq!(table.rows, [[Value::Int(5), Value::Int(5)]]);
+    client.ok("CREATE EDGE INDEX j ON E(w)");
+    let light = model.values().flatten().filter(|(.., w)| *w < 10).count();
+    let table = client.until("LOOKUP ON E WHERE E.w < 10 YIELD src(edge), dst(edge), E.w");
+    assert_eq!(table.rows.len(), light);
+}
+
 #[test]
 fn traversals_equal_brute_force() {
     let cluster = Cluster::start("3.8.0", 3);
@@ -153,6 +242,9 @@ fn traversals_equal_brute_force() {
         let mut client = cluster.space(space, schema);
         load(&mut client, &model, text);
         check_walks(&mut client, &model, text);
+        if !text {
+            check_paths(&mut client, &model);
+        }
         assert_eq!(
             client.counts(),
             [

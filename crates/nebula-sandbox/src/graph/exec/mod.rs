@@ -7,6 +7,8 @@ mod describe;
 mod fetch;
 mod go;
 mod insert;
+mod lookup;
+mod path;
 mod pipe;
 mod scope;
 mod show;
@@ -173,8 +175,10 @@ async fn run(context: &Context<'_>, statement: Stmt) -> Table {
         Stmt::OrderBy(keys) => pipe::order_by(context, &keys),
         Stmt::Limit { skip, count } => Ok(pipe::limit(context, skip, count)),
         Stmt::Show(show) => show::run(context, show).await,
-        Stmt::Lookup { .. } => Err(QueryError::not_supported("LOOKUP")),
-        Stmt::FindPath(_) => Err(QueryError::not_supported("FIND PATH")),
+        Stmt::Lookup { on, filter, yields } => {
+            lookup::run(context, &on, filter.as_ref(), yields.as_ref()).await
+        }
+        Stmt::FindPath(find) => path::run(context, &find).await,
         other => run_rare(context, other).await,
     }
 }

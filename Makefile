@@ -42,6 +42,11 @@ bed-down: ## removes them, and stops the Docker engine if it was started for the
 	@$(BED)/hosts.sh down
 	@$(BED)/engine.sh stop
 
+.PHONY: bench-report
+bench-report: cargo ## how long a report takes and how large it gets
+	@$(BED)/setup.sh build
+	@cargo bench --quiet --profile dev --bench report
+
 .PHONY: cargo
 cargo:
 	@have=$$(cargo --version 2>/dev/null | cut -d' ' -f2 || true); \

@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 use nbctl::assets::Assets;
 use nbctl::record::RunStore;
 use nbctl::report::{Format, load, render, resolve_run, show, write_all};
-use nbctl_core::run::{Outcome, PhaseResult};
+use nbctl_core::report::{Report, Spectra};
+use nbctl_core::run::{CheckState, Outcome, PhaseResult};
 
 fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/runs/sample")
@@ -113,14 +114,14 @@ fn json_round_trips() {
     let store = RunStore::open(&fixture()).unwrap();
     let report = load(&store).unwrap();
     let text = nbctl_core::report::json(&report).unwrap();
-    let back: nbctl_core::report::Report = serde_json::from_str(&text).unwrap();
+    let back: Report = serde_json::from_str(&text).unwrap();
     assert_eq!(
         (&back.verdict, &back.checks),
         (&report.verdict, &report.checks)
     );
     assert_eq!(back.cluster, report.cluster);
     assert_eq!(back.phases.len(), report.phases.len());
-    let stress = |report: &nbctl_core::report::Report| report.phases[6].stress.clone().unwrap();
+    let stress = |report: &Report| report.phases[6].stress.clone().unwrap();
     assert_eq!(
         stress(&back).clocks.service.unwrap().p999_us,
         stress(&report).clocks.service.unwrap().p999_us
@@ -198,6 +199,62 @@ fn html_is_well_formed() {
         let target = link.split('"').next().unwrap();
         assert!(ids.contains(target), "#{target}");
     }
+}
+
+#[test]
+fn a_number_that_is_no_result_is_not_printed_as_one() {
+    let mut manifest = RunStore::open(&fixture()).unwrap().manifest().clone();
+    for phase in &mut manifest.phases {
+        if let PhaseResult::Stress(stress) = &mut phase.result {
+            stress.generator_cpu_percent = 799.0;
+        }
+        if let PhaseResult::Import(_) = &phase.result {
+            phase.outcome = Outcome::Unfinished;
+        }
+    }
+    let report = Report::of(&manifest, Spectra::new());
+    assert_eq!(
+        report.verdict.exit_code, 130,
+        "cut off weighs more than not valid"
+    );
+    let html = render(&report, Format::Html, &Assets::default()).unwrap();
+    let marked = ["<td>✗ Fetch", "<td>✗ Go1", "<td>✗ Go2", "<td>✗ Find"]
+        .map(|row| html.matches(row).count());
+    assert_eq!(marked, [1, 3, 2, 1]);
+    let figures = html
+        .split("class=\"figures\"")
+        .nth(1)
+        .unwrap()
+        .split("</dl>")
+        .next()
+        .unwrap();
+    for label in ["Import", "Highest throughput", "Slowest p99"] {
+        assert!(!figures.contains(label), "{label}: {figures}");
+    }
+    assert!(!html.contains("Throughput by requests in flight"));
+    std::fs::write(
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join("invalid.html"),
+        &html,
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_cluster_known_by_address_has_no_hosts() {
+    let mut manifest = RunStore::open(&fixture()).unwrap().manifest().clone();
+    manifest.hosts.clear();
+    manifest
+        .phases
+        .iter_mut()
+        .for_each(|phase| phase.metrics = None);
+    let report = Report::of(&manifest, Spectra::new());
+    let html = render(&report, Format::Html, &Assets::default()).unwrap();
+    assert!(html.contains("known by address only") && html.contains("Hosts not observed"));
+    let open = report
+        .checks
+        .iter()
+        .filter(|c| c.state == CheckState::Unobserved);
+    assert_eq!(open.count(), 8, "restarts of an import and seven scenarios");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::failure::ExitCode;
-use crate::run::checks::{CheckState, checks, shares_kernel};
-use crate::run::{Manifest, Outcome};
+use crate::run::checks::{Check, CheckState, checks, shares_kernel};
+use crate::run::{Manifest, Outcome, PhaseRecord};
 
 /// How a run ended, from good to bad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -54,22 +54,34 @@ impl Verdict {
         for phase in &manifest.phases {
             verdict.take_outcome(&phase.name, &phase.outcome);
         }
-        let ended = |name: &str| {
+        verdict.take_checks(manifest);
+        verdict
+    }
+
+    fn take_checks(&mut self, manifest: &Manifest) {
+        // A phase that did not end has a reason already; half a result proves nothing more.
+        let counts = |check: &Check| {
             let mut phases = manifest.phases.iter();
-            phases.any(|phase| phase.name == name && phase.outcome == Outcome::Done)
+            let done = |p: &PhaseRecord| p.name == check.phase && p.outcome == Outcome::Done;
+            check.phase.is_empty() || phases.any(done)
         };
-        for check in checks(manifest) {
-            let reason = check.reason();
-            match check.state {
-                CheckState::Holds | CheckState::Unobserved => {}
-                CheckState::Reported => verdict.remarks.push(reason),
-                // A phase that did not end has a reason already; half a result proves nothing more.
-                _ if !check.phase.is_empty() && !ended(&check.phase) => {}
-                CheckState::Missed => verdict.because(VerdictState::Missed, reason),
-                CheckState::Fails => verdict.because(VerdictState::Invalid, reason),
+        let mut open = checks(manifest);
+        open.retain(|check| check.state > CheckState::Unobserved && counts(check));
+        while let Some(first) = open.first().cloned() {
+            let alike = |c: &Check| c.name == first.name && c.state == first.state;
+            let more = open.iter().filter(|check| alike(check)).count() - 1;
+            open.retain(|check| !alike(check));
+            let reason = match more {
+                0 => first.reason(),
+                1 => format!("{}, and in 1 more phase", first.reason()),
+                more => format!("{}, and in {more} more phases", first.reason()),
+            };
+            match first.state {
+                CheckState::Missed => self.because(VerdictState::Missed, reason),
+                CheckState::Fails => self.because(VerdictState::Invalid, reason),
+                _ => self.remarks.push(reason),
             }
         }
-        verdict
     }
 
     fn take_outcome(&mut self, name: &str, outcome: &Outcome) {

@@ -250,3 +250,19 @@ fn what_was_not_observed_is_not_passed() {
         .collect();
     assert_eq!(open, ["throughput steady", "no daemon restarted"]);
 }
+
+#[test]
+fn alike_reasons_are_told_once() {
+    let mut run = good();
+    stress(&mut run).failed = 4000;
+    for (name, index) in [("stress b", 3), ("stress c", 4)] {
+        let mut phase = run.phases[1].clone();
+        name.clone_into(&mut phase.name);
+        phase.index = index;
+        run.phases.push(phase);
+    }
+    assert_eq!(
+        Verdict::of(&run).line(),
+        "NOT VALID (stress: errors within budget: 4000 of 60000 requests failed, and in 2 more phases)"
+    );
+}

@@ -9,6 +9,9 @@ const GLYPH: f64 = 0.58;
 /// Font size of labels in charts, user units.
 pub(super) const FONT: f64 = 11.0;
 
+/// From here to there.
+pub(super) type Segment = ((f64, f64), (f64, f64));
+
 /// Where a text is anchored.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Anchor {
@@ -57,15 +60,10 @@ impl Canvas {
         self.text.push('\n');
     }
 
-    pub(super) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
-        let ((x1, y1), (x2, y2)) = (from, to);
-        self.push(format_args!(
-            "<line class=\"{class}\" x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"/>",
-            number(x1),
-            number(y1),
-            number(x2),
-            number(y2)
-        ));
+    /// Straight lines of one class as one element.
+    pub(super) fn lines(&mut self, class: &str, lines: &[Segment]) {
+        let pieces: Vec<Vec<(f64, f64)>> = lines.iter().map(|(a, b)| vec![*a, *b]).collect();
+        self.path(class, &pieces);
     }
 
     pub(super) fn rect(&mut self, class: &str, at: (f64, f64), size: (f64, f64), tip: &str) {

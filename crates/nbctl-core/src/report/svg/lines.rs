@@ -95,16 +95,21 @@ pub(crate) fn line_chart(chart: &LineChart) -> String {
     };
     let ticks = steps(highest, wanted);
     let top = ticks.last().copied().unwrap_or(1.0);
-    let labels: Vec<String> = ticks.iter().map(|tick| tick_label(*tick, top)).collect();
+    let labels = tick_labels(&ticks);
     let frame = Frame::of(chart, &labels);
     let mut canvas = Canvas::new(frame.width, frame.height, &chart.title, &chart.description);
     canvas.words("chart-title", (0.0, 12.0), Anchor::Start, &chart.title);
     let (x, y) = (frame.x(chart.seconds), frame.y(top));
-    for (tick, label) in ticks.iter().zip(&labels) {
+    let across = |tick: &f64| {
         let at = y.at(*tick);
-        let class = if *tick == 0.0 { "axis" } else { "grid" };
-        canvas.line(class, (frame.left, at), (frame.width - frame.right, at));
-        canvas.words("tick", (frame.left - 6.0, at + 3.5), Anchor::End, label);
+        ((frame.left, at), (frame.width - frame.right, at))
+    };
+    let above = ticks.get(1..).unwrap_or_default();
+    canvas.lines("grid", &above.iter().map(across).collect::<Vec<_>>());
+    canvas.lines("axis", &[across(&0.0)]);
+    for (tick, label) in ticks.iter().zip(&labels) {
+        let at = y.at(*tick) + 3.5;
+        canvas.words("tick", (frame.left - 6.0, at), Anchor::End, label);
     }
     draw_bottom_axis(&mut canvas, &frame, x, chart);
     draw_lines(&mut canvas, &frame, (x, y), chart);
@@ -117,21 +122,21 @@ fn draw_bottom_axis(canvas: &mut Canvas, frame: &Frame, x: Scale, chart: &LineCh
         Size::Small => 3.0,
     };
     let base = frame.height - frame.bottom;
-    let ticks = if chart.x_is_time {
-        time_steps(chart.seconds, most)
+    let (ticks, labels) = if chart.x_is_time {
+        let ticks = time_steps(chart.seconds, most);
+        let words = |tick: &f64| time_label(*tick, chart.seconds);
+        let labels: Vec<String> = ticks.iter().map(words).collect();
+        (ticks, labels)
     } else {
         let mut ticks = steps(chart.seconds, most);
         ticks.retain(|tick| *tick <= chart.seconds);
-        ticks
+        let labels = tick_labels(&ticks);
+        (ticks, labels)
     };
-    for tick in ticks {
+    let notch = |tick: &f64| ((x.at(*tick), base), (x.at(*tick), base + 4.0));
+    canvas.lines("axis", &ticks.iter().map(notch).collect::<Vec<_>>());
+    for (tick, label) in ticks.into_iter().zip(labels) {
         let at = x.at(tick);
-        canvas.line("axis", (at, base), (at, base + 4.0));
-        let label = if chart.x_is_time {
-            time_label(tick, chart.seconds)
-        } else {
-            tick_label(tick, chart.seconds)
-        };
         canvas.words("tick", (at, base + 16.0), Anchor::Middle, &label);
     }
 }
@@ -188,15 +193,21 @@ fn fill_below(canvas: &mut Canvas, x: Scale, y: Scale, line: &Line) {
     }
 }
 
-/// Labels with as many digits as the steps need.
-fn tick_label(value: f64, top: f64) -> String {
-    let decimals = match top {
-        top if top > 5.0 => 0,
-        top if top > 0.5 => 1,
-        _ => 2,
+/// Labels with as many digits as telling them apart needs.
+fn tick_labels(ticks: &[f64]) -> Vec<String> {
+    let told = |decimals: i32| {
+        let scale = 10f64.powi(decimals);
+        let off = |tick: &f64| (tick * scale - (tick * scale).round()).abs() > 1e-6;
+        !ticks.iter().any(off)
     };
-    let text = crate::report::number::fixed(value, decimals);
-    if value == 0.0 { "0".to_owned() } else { text }
+    let decimals = (0u8..6)
+        .find(|decimals| told(i32::from(*decimals)))
+        .unwrap_or(6);
+    let words = |tick: &f64| match tick {
+        0.0 => "0".to_owned(),
+        tick => crate::report::number::fixed(*tick, decimals.into()),
+    };
+    ticks.iter().map(words).collect()
 }
 
 /// Splits where samples are missing: a gap more than 2.5 times the usual step, or a value that is none.
@@ -263,6 +274,18 @@ fn spread_out(mut labels: Vec<(usize, f64)>, gap: f64, bounds: (f64, f64)) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn labels_have_the_digits_they_need() {
+        let cases: [(&[f64], &[&str]); 3] = [
+            (&[0.0, 2.0, 4.0], &["0", "2", "4"]),
+            (&[0.0, 0.5, 1.0], &["0", "0.5", "1.0"]),
+            (&[0.0, 0.02], &["0", "0.02"]),
+        ];
+        for (ticks, expected) in cases {
+            assert_eq!(tick_labels(ticks), expected);
+        }
+    }
 
     #[test]
     fn missing_samples_are_gaps() {

@@ -44,7 +44,7 @@ pub(crate) fn range_chart(title: &str, description: &str, rows: &[RangeRow]) -> 
     draw_legend(&mut canvas, rows, left);
     for tick in log_steps(low / 1.25, high * 1.25) {
         let at = x.at(tick);
-        canvas.line("grid", (at, TOP - 8.0), (at, height - 22.0));
+        canvas.lines("grid", &[((at, TOP - 8.0), (at, height - 22.0))]);
         let label = number::round_latency(tick);
         canvas.words("tick", (at, height - 8.0), Anchor::Middle, &label);
     }
@@ -60,7 +60,7 @@ fn draw_row(canvas: &mut Canvas, row: &RangeRow, x: Scale, y: f64, left: f64) {
     canvas.words("row", (left - 8.0, y + 3.5), Anchor::End, &row.label);
     if let (Some(first), Some(last)) = (row.marks.first(), row.marks.last()) {
         let ends = (x.at(number::of(first.1)), x.at(number::of(last.1)));
-        canvas.line("span", (ends.0, y), (ends.1, y));
+        canvas.lines("span", &[((ends.0, y), (ends.1, y))]);
     }
     for (index, (name, micros)) in row.marks.iter().enumerate() {
         let value = number::of(*micros);

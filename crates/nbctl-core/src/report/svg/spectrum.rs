@@ -54,7 +54,7 @@ pub(crate) fn spectrum_chart(title: &str, description: &str, curves: &[Curve]) -
     canvas.words("chart-title", (0.0, 12.0), Anchor::Start, title);
     for (tick, label) in ticks.iter().zip(&labels) {
         let at = y.at(*tick);
-        canvas.line("grid", (left, at), (right, at));
+        canvas.lines("grid", &[((left, at), (right, at))]);
         canvas.words("tick", (left - 6.0, at + 3.5), Anchor::End, label);
     }
     draw_percent_axis(&mut canvas, x, (left, right), rarest);
@@ -75,13 +75,13 @@ fn draw_percent_axis(canvas: &mut Canvas, x: Scale, ends: (f64, f64), rarest: f6
         (0.9999, "99.99 %"),
         (0.99999, "99.999 %"),
     ];
-    canvas.line("axis", (ends.0, BASE), (ends.1, BASE));
+    canvas.lines("axis", &[((ends.0, BASE), (ends.1, BASE))]);
     for (quantile, name) in NAMED {
         if rarity(quantile) > rarest * 1.001 {
             continue;
         }
         let at = x.at(rarity(quantile));
-        canvas.line("axis", (at, BASE), (at, BASE + 4.0));
+        canvas.lines("axis", &[((at, BASE), (at, BASE + 4.0))]);
         canvas.words("tick", (at, BASE + 16.0), Anchor::Middle, name);
     }
     let middle = f64::midpoint(ends.0, ends.1);

@@ -41,7 +41,7 @@ pub(crate) fn timeline_chart(title: &str, description: &str, bars: &[Bar]) -> St
     canvas.words("chart-title", (0.0, 12.0), Anchor::Start, title);
     for tick in time_steps(end, 8.0) {
         let at = x.at(tick);
-        canvas.line("grid", (at, TOP), (at, base));
+        canvas.lines("grid", &[((at, TOP), (at, base))]);
         let label = time_label(tick, end);
         canvas.words("tick", (at, base + 16.0), Anchor::Middle, &label);
     }

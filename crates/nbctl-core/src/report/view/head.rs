@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::report::model::{PhaseReport, Report};
 use crate::report::number::{self, THIN};
-use crate::run::VerdictState;
+use crate::run::{CheckState, Outcome, VerdictState};
 
 /// The verdict block.
 #[derive(Debug, Serialize)]
@@ -60,17 +60,18 @@ pub(super) fn verdict(report: &Report) -> VerdictView {
 
 pub(super) fn subtitle(report: &Report) -> String {
     let cluster = &report.cluster;
+    let kind = if cluster.sandbox {
+        "nebula-sandbox"
+    } else {
+        "NebulaGraph"
+    };
+    let hosts = match report.hosts.len() {
+        0 => "known by address only".to_owned(),
+        1 => "on 1 host".to_owned(),
+        several => format!("on {several} hosts"),
+    };
     let started = number::time(report.run.started_ms);
-    format!(
-        "{} {} on {} hosts · {started}",
-        if cluster.sandbox {
-            "nebula-sandbox"
-        } else {
-            "NebulaGraph"
-        },
-        cluster.version,
-        report.hosts.len(),
-    )
+    format!("{kind} {} {hosts} · {started}", cluster.version)
 }
 
 /// Only numbers that are results: phases that are done and valid.
@@ -85,10 +86,7 @@ pub(super) fn figures(report: &Report) -> Vec<Figure> {
 }
 
 fn import_figure(report: &Report) -> Option<Figure> {
-    let import = report
-        .phases
-        .iter()
-        .find_map(|phase| phase.import.as_ref())?;
+    let import = results(report).find_map(|phase| phase.import.as_ref())?;
     Some(Figure {
         label: "Import".to_owned(),
         value: number::short(import.rows_per_second?),
@@ -109,7 +107,9 @@ fn throughput_figure(report: &Report) -> Option<Figure> {
             .and_then(|s| s.throughput)
             .unwrap_or(0.0)
     };
-    let best = valid(report).max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
+    let best = results(report)
+        .filter(|phase| phase.stress.is_some())
+        .max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
     let stress = best.stress.as_ref()?;
     Some(Figure {
         label: "Highest throughput".to_owned(),
@@ -120,7 +120,8 @@ fn throughput_figure(report: &Report) -> Option<Figure> {
 }
 
 fn p99_figure(report: &Report) -> Option<Figure> {
-    let (micros, stress) = valid(report)
+    let (micros, stress) = results(report)
+        .filter(|phase| phase.stress.is_some())
         .filter_map(|phase| {
             let stress = phase.stress.as_ref()?;
             Some((stress.clocks.service?.p99_us?, stress))
@@ -134,9 +135,14 @@ fn p99_figure(report: &Report) -> Option<Figure> {
     })
 }
 
-fn valid(report: &Report) -> impl Iterator<Item = &PhaseReport> {
-    let counts = |phase: &&PhaseReport| phase.stress.as_ref().is_some_and(|stress| stress.valid);
-    report.phases.iter().filter(counts)
+/// Phases whose numbers are results: done, and no check that counts fails.
+fn results(report: &Report) -> impl Iterator<Item = &PhaseReport> {
+    let fails = |phase: &PhaseReport| {
+        let mut checks = report.checks.iter();
+        checks.any(|check| check.phase == phase.name && check.state == CheckState::Fails)
+    };
+    let phases = report.phases.iter();
+    phases.filter(move |phase| phase.outcome == Outcome::Done && !fails(phase))
 }
 
 fn errors_figure(report: &Report) -> Figure {

@@ -120,7 +120,8 @@ fn stress_table(phases: &[&PhaseReport]) -> Table {
             "In flight: requests kept open at once, or the target rate of an open loop. Throughput \
              counts requests that succeeded. Service time runs from send to last byte, server time is \
              NebulaGraph's own. Generator: CPU of the load generator in parts of its cores; cluster: \
-             CPU time of all graphd and storaged for one request. {RULE}"
+             CPU time of all graphd and storaged for one request. A scenario marked ✗ fails a check: its \
+             numbers are not results. {RULE}"
         ),
         ..Table::default()
     }
@@ -180,7 +181,7 @@ fn stress_row(stress: &StressReport) -> Row {
         return Row::new(cells);
     }
     if let Some(name) = cells.first_mut() {
-        name.push_str(" ✗ not a result");
+        *name = format!("✗ {name}");
     }
     Row::with_state(cells, "fails")
 }

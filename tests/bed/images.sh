@@ -3,7 +3,7 @@
 #   build   base, host and the four monitoring images; only what is missing or whose inputs changed
 #   save    the monitoring images as tarballs in $NBCTL_BED_IMAGES (default $NBCTL_BED_DIR/images), with the index that `nbctl monitor` reads
 #   list    what there is
-#   clean   removes them
+#   clean   removes them, but for those that hosts are made of
 set -euo pipefail
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -118,9 +118,9 @@ list() { need_engine && dk images --filter "label=$BED_IMAGE_LABEL" --format 'ta
 clean() {
   local id
   need_engine
-  for id in $(dk images -q --filter "label=$BED_IMAGE_LABEL" | sort -u); do dk rmi -f "$id" >/dev/null || true; done
+  for id in $(dk images -q --filter "label=$BED_IMAGE_LABEL" | sort -u); do dk rmi -f "$id" >/dev/null 2>&1 || true; done
   rm -rf "$BED_IMAGES"
-  say "images: removed"
+  say "images: removed; left, because hosts use them: $(dk images -q --filter "label=$BED_IMAGE_LABEL" | wc -l)"
 }
 
 case ${1:-} in

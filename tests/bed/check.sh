@@ -16,7 +16,7 @@ stage clippy cargo clippy --workspace --all-targets --locked -q -- -D warnings
 RUSTDOCFLAGS="-D warnings" stage doc cargo doc --workspace --no-deps --locked -q
 if command -v shellcheck >/dev/null; then
   mapfile -t scripts < <(git ls-files '*.sh' .ci/run)
-  stage shellcheck shellcheck -x "${scripts[@]}"
+  stage shellcheck shellcheck -x -P SCRIPTDIR "${scripts[@]}"
 else
   echo "check: shellcheck left out, it is not installed" >&2
 fi

@@ -3,7 +3,7 @@
 //! Duties: values and messages as Rust types ([`Value`], [`message`], [`response`]), the two thrift
 //! encodings ([`binary`], [`compact`]), the three framings graphd accepts on one port ([`framing`]),
 //! decoding requests and encoding replies ([`server`]) and the release lines with what differs
-//! between them ([`line`]). It knows nothing of clusters, runs or reports.
+//! between them ([`mod@line`]). It knows nothing of clusters, runs or reports.
 //!
 //! Everything read from the wire is checked: nesting is bounded ([`MAX_DEPTH`]), counts are bounded
 //! by the bytes that are left, and nothing is allocated because a length field says so.

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Exit codes of nbctl; also printed by `nbctl help exit-codes`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -66,7 +66,7 @@ impl ExitCode {
 }
 
 /// What kind of failure it is; decides the exit code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
     /// Command line.
@@ -107,7 +107,7 @@ impl FailureKind {
 /// An expected failure: what, where, evidence, and what to do about it.
 ///
 /// Displayed as `what`, ` (place)`, the detail lines indented by two, and `hint: …`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// Decides the exit code.
     pub kind: FailureKind,

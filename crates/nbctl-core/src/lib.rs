@@ -20,6 +20,7 @@ pub mod plan;
 pub mod playbook;
 pub mod report;
 pub mod run;
+pub mod scenario;
 pub mod status;
 pub mod teardown;
 pub mod units;

@@ -126,6 +126,9 @@ pub enum Command {
         #[arg(long, value_name = "FILE")]
         config: PathBuf,
     },
+    /// Load a cluster as the job on standard input says; started by other commands
+    #[command(hide = true)]
+    Worker,
     /// Print a completion script
     Completions {
         /// Shell to complete for

@@ -21,6 +21,7 @@ pub mod remote;
 pub mod report;
 pub mod reporter;
 pub mod runner;
+pub mod worker;
 
 use std::ffi::OsString;
 

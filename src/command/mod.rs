@@ -38,6 +38,7 @@ pub fn run(cli: Cli, reporter: &Reporter) -> anyhow::Result<ExitCode> {
             crate::exporter::run(&config).await?;
             Ok(ExitCode::Good)
         }),
+        Command::Worker => Ok(crate::worker::run()),
         Command::Completions { shell } => completions::run(shell),
         Command::Help { topic } => help::run(&topic, reporter),
         Command::Deploy { inventory } => {

@@ -9,6 +9,7 @@ pub mod cli;
 pub mod command;
 pub mod context;
 pub mod docker;
+pub mod dataset;
 pub mod event;
 pub mod exporter;
 pub mod graph;

@@ -67,6 +67,32 @@ impl fmt::Debug for Password {
 pub enum Work {
     /// One scenario at one load.
     Stress(StressJob),
+    /// A data set into the space.
+    Import(ImportJob),
+}
+
+/// Files to statements.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ImportJob {
+    /// Folder of the data set on the load host.
+    pub dir: PathBuf,
+    /// Dates with a time of day are `datetime`, else strings.
+    pub datetimes: bool,
+    /// `int64` or `fixed_string(N)`, as the space has it.
+    pub vid: String,
+    /// Rows a statement.
+    pub batch: u32,
+    /// Connections.
+    pub connections: u32,
+    /// Statements in flight a connection.
+    pub in_flight: u32,
+    /// Times a statement is sent again.
+    pub retries: u32,
+    /// Count what the cluster should hold.
+    pub count: bool,
+    /// Folder for temporary files; the system's when `None`.
+    pub temp: Option<PathBuf>,
 }
 
 /// A closed loop: each connection sends its next request when the last one is answered.

@@ -155,7 +155,12 @@ impl Lane {
 
     /// Connected and logged in.
     pub(super) fn is_ready(&self) -> bool {
-        self.session != 0 && self.connection.as_ref().is_some_and(|c| !c.is_broken())
+        self.session != 0 && self.is_connected()
+    }
+
+    /// Answers can still come.
+    pub(super) fn is_connected(&self) -> bool {
+        self.connection.as_ref().is_some_and(|c| !c.is_broken())
     }
 
     /// Connects and logs in as far as needed.
@@ -254,7 +259,8 @@ impl Lane {
             Ok(reply) => Answer::of(&reply, line.unwrap_or(Line::V3)),
             Err(error) => Answer::lost(Wrong::of_client(&error, line)),
         };
-        if matches!(&answer.outcome, Err(wrong) if wrong.kind == Some(ErrorKind::Session)) {
+        let lost = matches!(&answer.outcome, Err(wrong) if wrong.kind == Some(ErrorKind::Session));
+        if lost && self.session != 0 {
             self.lost = self.session;
             self.session = 0;
         }

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
 use nbctl_core::failure::Failure;
-use nbctl_core::run::{Second, StressResult, Window};
+use nbctl_core::run::{ImportResult, Second, StressResult, Window};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
@@ -32,7 +32,7 @@ pub enum Message {
         warmup: bool,
         /// What happened.
         second: Second,
-        /// Done so far, in the unit of the work: seconds of a stress, rows of an import.
+        /// Done so far: seconds of a stress, bytes of an import.
         done: u64,
         /// Of how many, when known.
         total: Option<u64>,
@@ -44,6 +44,8 @@ pub enum Message {
     },
     /// A stress job is done.
     Stress(Box<StressDone>),
+    /// An import is done.
+    Import(Box<ImportDone>),
     /// The job ends without a result.
     Failed {
         /// Why.
@@ -62,6 +64,17 @@ pub struct StressDone {
     pub histograms: Vec<EncodedClock>,
     /// Rows of the parameter file that values were drawn from; 0 without placeholders.
     pub parameter_rows: u64,
+}
+
+/// Result of an import; in its counts only what is expected is set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ImportDone {
+    /// Without its series.
+    pub result: ImportResult,
+    /// From the first statement to the last answer.
+    pub window: Window,
+    /// Clocks of the statements that succeeded.
+    pub histograms: Vec<EncodedClock>,
 }
 
 /// One clock's distribution.

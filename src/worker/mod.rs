@@ -6,6 +6,7 @@
 //! load behind; memory that does not grow with requests or rows; sessions are signed out.
 
 mod cpu;
+mod import;
 pub mod job;
 mod lane;
 pub mod message;
@@ -54,6 +55,7 @@ fn serve(stop: &CancellationToken, out: &Out) -> Result<(), Failure> {
 async fn work(job: &Job, stop: &CancellationToken, out: &Out) -> Result<(), Failure> {
     match &job.work {
         Work::Stress(stress) => stress::run(job, stress, stop, out).await,
+        Work::Import(import) => import::run(job, import, stop, out).await,
     }
 }
 

@@ -108,6 +108,14 @@ pub enum Command {
         #[arg(long)]
         purge: bool,
     },
+    /// Make data sets, look at them
+    #[command(subcommand)]
+    Data(DataCommand),
+    /// Make the space, load a data set into it, compare the counts
+    Import(Import),
+    /// Put load on the cluster and measure it
+    #[command(subcommand)]
+    Stress(Stress),
     /// Write the report of a run again, from what it recorded
     Report(Report),
     /// Look at recorded runs
@@ -161,6 +169,111 @@ pub enum Inventory {
     Show,
     /// Print the JSON schema for editors
     Schema,
+}
+
+/// `nbctl data …`.
+#[derive(Debug, Subcommand)]
+pub enum DataCommand {
+    /// Generate a data set in the shape of LDBC SNB
+    Generate {
+        /// Folder to write to
+        dir: PathBuf,
+        /// Persons
+        #[arg(long, default_value_t = 1000)]
+        persons: u64,
+        /// The same seed gives the same bytes
+        #[arg(long, default_value_t = 42)]
+        seed: u64,
+    },
+    /// Check that every file is there and that headers fit
+    Check {
+        /// Folder of the data set
+        dir: PathBuf,
+    },
+    /// List files, types and columns
+    List {
+        /// Folder of the data set
+        dir: PathBuf,
+    },
+}
+
+/// Which data set.
+#[derive(Debug, Args)]
+pub struct DataSource {
+    /// Folder of a CsvBasic data set [default: a generated one]
+    #[arg(long, value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// Persons of a generated one
+    #[arg(long, default_value_t = 1000)]
+    pub persons: u64,
+    /// Seed of a generated one, and of draws
+    #[arg(long, default_value_t = 42)]
+    pub seed: u64,
+}
+
+/// `nbctl import`.
+#[derive(Debug, Args)]
+pub struct Import {
+    #[command(flatten)]
+    pub source: DataSource,
+    /// Space
+    #[arg(long, default_value = "snb")]
+    pub space: String,
+    /// Vertex id type: `int64` or `fixed_string(N)`
+    #[arg(long, default_value = "int64")]
+    pub vid: String,
+    /// Partitions of a new space
+    #[arg(long, default_value_t = 24)]
+    pub partitions: u32,
+    /// Replica factor of a new space
+    #[arg(long, default_value_t = 1)]
+    pub replicas: u32,
+    /// Drop the space first
+    #[arg(long)]
+    pub fresh: bool,
+    /// Rows a statement
+    #[arg(long, default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=512))]
+    pub batch: u32,
+    /// Connections
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
+    pub connections: u32,
+    /// Statements in flight a connection
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
+    pub in_flight: u32,
+}
+
+/// `nbctl stress …`.
+#[derive(Debug, Subcommand)]
+pub enum Stress {
+    /// Run scenarios
+    Run(StressRun),
+    /// List scenarios
+    List,
+}
+
+/// `nbctl stress run`.
+#[derive(Debug, Args)]
+pub struct StressRun {
+    /// Scenarios [default: all]
+    pub scenario: Vec<String>,
+    #[command(flatten)]
+    pub source: DataSource,
+    /// Space
+    #[arg(long, default_value = "snb")]
+    pub space: String,
+    /// Vertex id type of the space
+    #[arg(long, default_value = "int64")]
+    pub vid: String,
+    /// Requests in flight; several values are several runs
+    #[arg(long, short = 'c', value_delimiter = ',', default_value = "10")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub concurrency: Vec<u32>,
+    /// Warm-up, seconds
+    #[arg(long, default_value_t = 5)]
+    pub warmup: u64,
+    /// Measured window, seconds
+    #[arg(long, short = 'd', default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
+    pub duration: u64,
 }
 
 /// `nbctl sandbox …`.

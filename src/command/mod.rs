@@ -7,6 +7,7 @@ mod help;
 mod init;
 mod inventory;
 mod monitor;
+mod load;
 mod report;
 mod sandbox;
 mod status;
@@ -15,7 +16,8 @@ mod working;
 
 use nbctl_core::failure::{ExitCode, Failure};
 
-use crate::cli::{Cli, Command, Global};
+use crate::assets::Assets;
+use crate::cli::{self, Cli, Command, Global};
 use crate::context::Context;
 use crate::reporter::Reporter;
 
@@ -51,6 +53,14 @@ pub fn run(cli: Cli, reporter: &Reporter) -> anyhow::Result<ExitCode> {
                 reporter,
             )?;
             block_on(deploy::run(&ctx))
+        }
+        Command::Data(args) => block_on(load::data(&args, reporter)),
+        Command::Import(args) => block_on(load::import(&context(global, reporter)?, &args)),
+        Command::Stress(cli::Stress::List) => {
+            load::list(&Assets::new(global.assets.into_iter().collect()), reporter)
+        }
+        Command::Stress(cli::Stress::Run(args)) => {
+            block_on(load::stress(&context(global, reporter)?, &args))
         }
         Command::Report(args) => report::run(&args, &global, reporter),
         Command::Runs(args) => report::runs(&args, &global, reporter),

@@ -38,6 +38,11 @@ impl Working {
         })
     }
 
+    /// Cancelled by Ctrl-C.
+    pub(super) fn cancel(&self) -> CancellationToken {
+        self.cancel.clone()
+    }
+
     /// Configuration files as the inventory wants them.
     pub(super) fn rendered(ctx: &Context) -> Result<Rendered, Failure> {
         deploy::render(&ctx.cluster, &ctx.assets.text(CONF_TEMPLATE)?)

@@ -263,7 +263,7 @@ async fn place(bench: &Bench<'_>, set: DataSet) -> Result<Placed, Failure> {
 }
 
 /// Marks the load folder as ours before anything is put there.
-async fn claim(bench: &Bench<'_>) -> Result<(), Failure> {
+pub(super) async fn claim(bench: &Bench<'_>) -> Result<(), Failure> {
     let control = Context::control_name();
     let claim = Claim {
         cluster: &bench.ctx.cluster,

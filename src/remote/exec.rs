@@ -19,7 +19,7 @@ pub const KEPT_STDERR: usize = 32 << 10;
 /// After the process has ended: how long a silent pipe is still listened to.
 const LINGER: Duration = Duration::from_secs(2);
 
-type Writer = Pin<Box<dyn AsyncWrite + Send>>;
+pub(super) type Writer = Pin<Box<dyn AsyncWrite + Send>>;
 type Reader = Pin<Box<dyn AsyncRead + Send>>;
 
 /// How a process ended without an exit code.
@@ -108,7 +108,7 @@ async fn feed(stdin: Option<Writer>, input: &Input) {
 }
 
 /// Whether there may be more.
-async fn fill(kept: &mut Vec<u8>, from: &mut Reader) -> Result<bool, Lost> {
+pub(super) async fn fill(kept: &mut Vec<u8>, from: &mut Reader) -> Result<bool, Lost> {
     kept.reserve(16 << 10);
     let read = from.read_buf(kept).await;
     read.map(|count| count > 0)
@@ -116,7 +116,7 @@ async fn fill(kept: &mut Vec<u8>, from: &mut Reader) -> Result<bool, Lost> {
 }
 
 /// Lets go of the beginning; only when it has doubled, so that each byte is moved once or twice.
-fn keep_end(kept: &mut Vec<u8>, limit: usize) {
+pub(super) fn keep_end(kept: &mut Vec<u8>, limit: usize) {
     if kept.len() > 2 * limit {
         kept.drain(..kept.len() - limit);
     }

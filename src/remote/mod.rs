@@ -19,6 +19,7 @@ mod ssh_config;
 mod ssh_error;
 mod ssh_forward;
 mod ssh_persist;
+mod stream;
 mod target;
 
 use std::net::SocketAddr;
@@ -39,6 +40,7 @@ pub use self::here::Here;
 pub use self::output::Output;
 pub use self::script::{ALREADY_SO, unless};
 pub use self::ssh::{SshLink, SshPlace};
+pub use self::stream::Dialogue;
 pub use self::target::Target;
 
 use self::exec::{Input, Lost, Raw, Running, collect, within};

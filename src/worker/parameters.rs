@@ -159,8 +159,8 @@ mod tests {
 
     #[test]
     fn a_large_file_is_sampled_evenly() {
-        let rows: String = (0..3 * MOST).map(|row| format!("{row}\n")).collect();
-        let (_kept, file) = file(&format!("id\n{rows}"));
+        let rows: Vec<String> = (0..3 * MOST).map(|row| row.to_string()).collect();
+        let (_kept, file) = file(&format!("id\n{}", rows.join("\n")));
         let parameters = Parameters::load(&file, &[0], 7).unwrap();
         assert_eq!(parameters.len(), MOST);
         let number = |row| {

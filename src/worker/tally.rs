@@ -202,9 +202,12 @@ impl Slice {
 
     /// As it is recorded.
     pub(super) fn second(&self, start_ms: i64) -> Second {
-        let at = |quantile| match self.service.is_empty() {
-            true => 0,
-            false => self.service.value_at_quantile(quantile),
+        let at = |quantile| {
+            if self.service.is_empty() {
+                0
+            } else {
+                self.service.value_at_quantile(quantile)
+            }
         };
         Second {
             start_ms,

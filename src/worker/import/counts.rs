@@ -239,7 +239,9 @@ mod tests {
             (edge, vec![RowIds::Edge(1, 2), RowIds::Edge(-1, 2)]),
         ] {
             counts.begin(&kind).unwrap();
-            rows.into_iter().for_each(|ids| counts.add(ids).unwrap());
+            for ids in rows {
+                counts.add(ids).unwrap();
+            }
         }
         let done = counts.finish().unwrap();
         let shown: Vec<String> = done

@@ -182,6 +182,9 @@ fn fresh(file: usize, head: &str, room: usize) -> Batch {
     }
 }
 
+/// Number, text and size of a line.
+type Row<'a> = (u64, &'a [u8], u64);
+
 /// Lines of a file with their numbers.
 struct Rows {
     reader: BufReader<File>,
@@ -206,8 +209,7 @@ impl Rows {
         Ok(rows)
     }
 
-    /// Number, text and size of the next line.
-    fn next(&mut self) -> Result<Option<(u64, &[u8], u64)>, Failure> {
+    fn next(&mut self) -> Result<Option<Row<'_>>, Failure> {
         self.line.clear();
         let read = self.reader.read_until(b'\n', &mut self.line);
         let bytes = read.map_err(|error| cannot(&error, &self.place))?;

@@ -70,7 +70,7 @@ impl Link {
                 guard.armed = false;
                 Ok(Output::from(raw))
             }
-            Err(Lost::Gone) => Err(self.gone(&job, &raw).await),
+            Err(Lost::Gone) if self.alive().await => Err(self.killed(&job, &raw)),
             Err(lost) => Err(self.lost(&job, &lost, &raw)),
         }
     }

@@ -9,6 +9,7 @@ alone demo "$BED_HERE/demo.sh"
 export NBCTL_BED_TAKE=1     # whoever had hosts of this name is gone
 cd "$BED_HERE/../.."
 DEMO=$PWD/demo
+export NBCTL_STATE_DIR=$DEMO
 
 clean_up() {
   "$BED_HERE/hosts.sh" down || true
@@ -31,9 +32,6 @@ the_job() {
   nbctl monitor down --data --yes
 }
 
-# newest_run: the folder that `bench full` wrote
-newest_run() { find "$DEMO/runs" -mindepth 1 -maxdepth 1 -type d -printf '%T@ %p\n' | sort -rn | sed -n '1s/^[^ ]* //p'; }
-
 began=$SECONDS
 "$BED_HERE/engine.sh" start
 trap '"$BED_HERE/engine.sh" stop' EXIT
@@ -42,10 +40,12 @@ trap '"$BED_HERE/engine.sh" stop' EXIT
 export NBCTL_BED_IMAGES=$BED_IMAGES NBCTL_BED_DIR=$BED_DIR/demo
 trap clean_up EXIT
 bin=$("$BED_HERE/build.sh")
-rm -rf "$DEMO/data" && mkdir -p "$DEMO"
+mkdir -p "$DEMO"
+find "$DEMO" -mindepth 1 -maxdepth 1 ! -name runs -exec rm -rf {} +     # new hosts; earlier reports stay
 nbctl sandbox package --out "$NBCTL_BED_DIR/packages"
 "$BED_HERE/hosts.sh" up 4
 the_job
-run=$(newest_run)
-printf '\nreport:  %s\nverdict: %s\n' "$run/report.html" "$("$bin/nbctl" report "$run" --verdict)"
+verdict=$(cd "$DEMO" && "$bin/nbctl" report latest --verdict)
+report=$(find "$DEMO/runs" -name report.html -printf '%T@ %p\n' | sort -n | tail -1 | cut -d' ' -f2-)
+printf '\nreport:  %s\nverdict: %s\n' "$report" "$verdict"
 say "demo done in $((SECONDS - began)) s"

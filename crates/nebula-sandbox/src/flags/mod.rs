@@ -7,7 +7,7 @@ mod file;
 mod value;
 
 use std::{
-    collections::BTreeMap,
+    collections::HashMap,
     path::PathBuf,
     sync::{
         PoisonError, RwLock, RwLockReadGuard,
@@ -17,7 +17,10 @@ use std::{
 
 pub use value::{Kind, Value};
 
-use crate::line::{Line, Role};
+use crate::{
+    line::{Line, Role},
+    storage::IdHash,
+};
 
 /// How a flag can change while the daemon runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +46,7 @@ pub struct Flag {
 /// All flags of one process. Cheap to read; `generation` tells when something changed.
 #[derive(Debug)]
 pub struct Flags {
-    table: RwLock<BTreeMap<&'static str, Flag>>,
+    table: RwLock<HashMap<&'static str, Flag, IdHash>>,
     generation: AtomicU64,
     program: &'static str,
 }
@@ -142,7 +145,7 @@ impl Flags {
         self.read().get(name).map(|flag| flag.kind)
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<&'static str, Flag>> {
+    fn read(&self) -> RwLockReadGuard<'_, HashMap<&'static str, Flag, IdHash>> {
         self.table.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -168,7 +171,10 @@ impl Flags {
 
     /// All flags in the order of their names.
     pub fn all(&self) -> Vec<(&'static str, Flag)> {
-        self.read().iter().map(|(k, v)| (*k, v.clone())).collect()
+        let table = self.read();
+        let mut all: Vec<_> = table.iter().map(|(k, v)| (*k, v.clone())).collect();
+        all.sort_unstable_by_key(|(name, _)| *name);
+        all
     }
 
     /// Text value; empty when the line has no such flag.
@@ -221,7 +227,7 @@ pub enum SetError {
     Illegal,
 }
 
-fn table(line: Line, role: Role) -> BTreeMap<&'static str, Flag> {
+fn table(line: Line, role: Role) -> HashMap<&'static str, Flag, IdHash> {
     include_str!("flags.tsv")
         .lines()
         .filter_map(|row| table_row(row, line, role))

@@ -24,6 +24,7 @@ use crate::{
         MetaClient,
         message::{Failure, Heartbeat, Reply, Request},
         model::HostPort,
+        sync_configs,
     },
     ngql,
     rpc::{CallError, Pool},
@@ -161,6 +162,7 @@ impl Engine {
         if catalog != self.catalog().version {
             self.refresh().await?;
         }
+        sync_configs(&self.metas, &self.flags, Role::Graphd.column()).await;
         Ok(())
     }
 
@@ -177,7 +179,6 @@ impl Engine {
     pub async fn keep_house(self: Arc<Self>) {
         let mut reclaimed = clock::seconds();
         let mut beaten = clock::seconds();
-        self.register_configs().await;
         loop {
             tokio::time::sleep(Duration::from_millis(500)).await;
             let now = clock::seconds();
@@ -192,25 +193,6 @@ impl Engine {
                 self.reclaim().await;
             }
         }
-    }
-
-    /// With `local_config=false` metad remembers the mutable flags from the first start on.
-    async fn register_configs(&self) {
-        if self.flags.on("local_config") {
-            return;
-        }
-        let mutable = self
-            .flags
-            .all()
-            .into_iter()
-            .filter(|(_, flag)| flag.mode != crate::flags::Mode::Reboot);
-        let values = mutable
-            .map(|(name, flag)| (name.to_owned(), ngql_text(&flag.value)))
-            .collect();
-        let module = "GRAPH".to_owned();
-        self.ask(&Request::RegisterConfigs { module, values })
-            .await
-            .ok();
     }
 
     /// Runs a query text in a session.
@@ -306,12 +288,5 @@ struct Failed {
 impl From<QueryError> for Failed {
     fn from(error: QueryError) -> Self {
         Self { code: None, error }
-    }
-}
-
-fn ngql_text(value: &crate::flags::Value) -> String {
-    match value {
-        crate::flags::Value::Text(text) => text.clone(),
-        other => other.to_string(),
     }
 }

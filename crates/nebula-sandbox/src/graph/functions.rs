@@ -32,13 +32,12 @@ pub(super) fn call(name: &str, args: &[Value]) -> Result<Value, QueryError> {
 }
 
 fn temporal(name: &str, args: &[Value]) -> Result<Value, QueryError> {
-    let now = clock::micros();
     let refused = |text: &str| QueryError::semantic(format!("invalid {name} format: {text}"));
     match (name, args) {
-        ("now" | "timestamp", []) => Ok(Value::Int(now.div_euclid(1_000_000))),
+        ("now" | "timestamp", []) => Ok(Value::Int(clock::micros().div_euclid(1_000_000))),
         ("timestamp", [Value::Int(seconds)]) => Ok(Value::Int(*seconds)),
         (_, []) => {
-            let at = time::datetime_of(now).unwrap_or_default();
+            let at = time::datetime_of(clock::micros()).unwrap_or_default();
             Ok(match name {
                 "date" => Value::Date(at.date),
                 "time" => Value::Time(at.time),

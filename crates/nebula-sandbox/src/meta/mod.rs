@@ -4,6 +4,7 @@
 //! leads, after taking the newest document of them all; every change is pushed to a majority before it is answered.
 
 mod client;
+mod config_sync;
 mod dispatch;
 mod election;
 mod hosts;
@@ -18,4 +19,5 @@ mod spaces;
 mod store;
 
 pub use client::MetaClient;
+pub use config_sync::sync as sync_configs;
 pub use service::Metad;

@@ -85,6 +85,12 @@ impl<'a> Lexer<'a> {
             b'"' | b'\'' => self.string(first),
             b'`' => self.quoted(),
             byte if is_word(byte) => self.word(),
+            // The signs of INSERT come by the million.
+            b'(' => Ok(self.short("(")),
+            b')' => Ok(self.short(")")),
+            b',' => Ok(self.short(",")),
+            b':' => Ok(self.short(":")),
+            b';' => Ok(self.short(";")),
             _ => self.sign(),
         }
     }
@@ -115,6 +121,11 @@ impl<'a> Lexer<'a> {
         std::str::from_utf8(bytes)
             .map(Token::Quoted)
             .map_err(|_| self.near(start))
+    }
+
+    const fn short(&mut self, sign: &'static str) -> Token<'a> {
+        self.at += 1;
+        Token::Sign(sign)
     }
 
     fn sign(&mut self) -> Result<Token<'a>, ParseError> {

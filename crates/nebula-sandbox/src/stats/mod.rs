@@ -7,7 +7,7 @@ mod names;
 mod window;
 
 use std::{
-    collections::BTreeMap,
+    collections::HashMap,
     fmt::Write,
     sync::{Mutex, PoisonError},
 };
@@ -17,6 +17,7 @@ use window::{Series, WINDOWS};
 use crate::{
     clock,
     line::{Line, Role},
+    storage::IdHash,
 };
 
 /// Methods of a counter.
@@ -39,6 +40,9 @@ struct Metric {
 
 impl Metric {
     fn add(&mut self, now: u64, value: i64) {
+        if value == 0 && self.histogram.is_none() {
+            return;
+        }
         self.all.add(now, value, 1);
         if let Some(histogram) = &mut self.histogram {
             let last = histogram.bins.len() - 1;
@@ -108,13 +112,13 @@ impl Metric {
 #[derive(Debug)]
 pub struct Stats {
     line: Line,
-    metrics: Mutex<BTreeMap<String, Metric>>,
+    metrics: Mutex<HashMap<String, Metric, IdHash>>,
 }
 
 impl Stats {
     /// The metrics a `role` of this line has.
     pub fn new(line: Line, role: Role) -> Self {
-        let mut metrics = BTreeMap::new();
+        let mut metrics = HashMap::default();
         for name in names::counters(line, role) {
             metrics.insert(
                 name,
@@ -170,6 +174,7 @@ impl Stats {
                 }
             }
         }
+        found.sort_unstable();
         found
     }
 

@@ -21,6 +21,9 @@ struct Window {
     seconds: u64,
     width: u64,
     slots: Vec<Slot>,
+    /// The slot written last and the first second after it: most samples need no division.
+    current: usize,
+    until: u64,
 }
 
 impl Window {
@@ -31,22 +34,31 @@ impl Window {
             seconds,
             width,
             slots: vec![Slot::default(); slots],
+            current: 0,
+            until: 0,
         }
     }
 
     fn add(&mut self, now: u64, sum: i64, count: i64) {
+        if now >= self.until || now + self.width < self.until {
+            self.turn_to(now);
+        }
+        let slot = &mut self.slots[self.current];
+        slot.sum += sum;
+        slot.count += count;
+    }
+
+    fn turn_to(&mut self, now: u64) {
         let number = now / self.width;
-        let at = usize::try_from(number % self.slots.len() as u64).unwrap_or(0);
-        let slot = &mut self.slots[at];
+        self.current = usize::try_from(number % self.slots.len() as u64).unwrap_or(0);
+        self.until = (number + 1) * self.width;
+        let slot = &mut self.slots[self.current];
         if slot.number != number {
             *slot = Slot {
                 number,
-                sum: 0,
-                count: 0,
+                ..Slot::default()
             };
         }
-        slot.sum += sum;
-        slot.count += count;
     }
 
     fn total(&self, now: u64) -> (i64, i64) {

@@ -28,7 +28,7 @@ pub fn murmur(bytes: &[u8]) -> u64 {
 
 /// Multiplies and folds: enough for ids that are not chosen by an enemy.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct IdHasher(u64);
+pub struct IdHasher(u64);
 
 impl Hasher for IdHasher {
     fn finish(&self) -> u64 {
@@ -50,7 +50,7 @@ impl Hasher for IdHasher {
 }
 
 /// For `HashMap`s keyed by ids.
-pub(super) type IdHash = BuildHasherDefault<IdHasher>;
+pub type IdHash = BuildHasherDefault<IdHasher>;
 
 #[cfg(test)]
 mod tests {

@@ -12,7 +12,7 @@ mod service;
 mod space;
 mod vids;
 
-pub use hash::murmur;
+pub use hash::{IdHash, murmur};
 pub use request::{OP_COMPACT, OP_COUNT, OP_FLUSH};
 pub use service::Storaged;
 pub use vids::VidRef;

@@ -18,6 +18,7 @@ use crate::{
         MetaClient,
         message::{Failure, Heartbeat, Reply, Request},
         model::{Catalog, HostPort, VidType},
+        sync_configs,
     },
     rpc::{self, Service},
     stats::Stats,
@@ -152,6 +153,7 @@ impl Storaged {
         if catalog != mine {
             self.load_catalog(mine).await?;
         }
+        sync_configs(&self.metas, &self.flags, Role::Storaged.column()).await;
         Ok(())
     }
 

@@ -254,3 +254,25 @@ fn three_metads_and_their_majority() {
     sleep(Duration::from_millis(700));
     assert_eq!(client.until("SHOW HOSTS").rows.len(), 3);
 }
+
+#[test]
+fn update_configs_needs_local_config_off() {
+    let mut cluster = Cluster::start("2.0.1", 1);
+    let mut client = cluster.client();
+    client.until("UPDATE CONFIGS storage:wal_ttl=77");
+    let found = client.ok("GET CONFIGS storage:wal_ttl");
+    assert_eq!(found.cell(0, "value"), Some(&Value::Int(77)));
+    let arrived = |cluster: &Cluster| {
+        let flags = cluster.storageds[0].get("/flags?flags=wal_ttl");
+        flags.as_deref() == Some("wal_ttl=77\n")
+    };
+    wait("the flag arrives", || arrived(&cluster));
+    // What metad remembers wins at the next start too.
+    cluster.storageds[0].kill();
+    cluster.storageds[0].start();
+    wait("the flag is back", || arrived(&cluster));
+    let cluster = Cluster::start("3.8.0", 1);
+    let (code, text) = cluster.client().fails("UPDATE CONFIGS storage:wal_ttl=77");
+    let wanted = "Set config `wal_ttl' failed: Conf not existed!";
+    assert_eq!((code, text.as_str()), (-1005, wanted));
+}

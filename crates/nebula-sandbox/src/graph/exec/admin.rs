@@ -4,7 +4,7 @@ use nebula_wire::Value;
 
 use super::{Context, Table, table, text};
 use crate::{
-    flags::{Kind, Mode},
+    flags::Kind,
     graph::error::{Class, QueryError},
     meta::{
         message::{Reply, Request},
@@ -106,21 +106,13 @@ pub(super) async fn update_configs(
     let shown = name.clone();
     let request = Request::SetConfig {
         module,
-        name: name.clone(),
-        value: value.clone(),
+        name,
+        value,
     };
     let refused = |error: QueryError| {
         QueryError::execution(format!("Set config `{shown}' failed: {}", error.text))
     };
     context.ask(request).await.map_err(refused)?;
-    let mutable = context
-        .engine
-        .flags
-        .get(&name)
-        .is_some_and(|flag| flag.mode != Mode::Reboot);
-    if mutable && !context.engine.flags.on("local_config") {
-        context.engine.flags.set(&name, &value).ok();
-    }
     Ok(None)
 }
 

@@ -58,12 +58,16 @@ pub(super) fn kinds(info: &SpaceInfo, over: &Over) -> Result<Vec<i32>, QueryErro
 pub(super) async fn run(context: &Context<'_>, go: &Go) -> Table {
     let info = context.space()?;
     let kinds = kinds(&info, &go.over)?;
+    let standard;
     let yields = match &go.yields {
-        Some(yields) => yields.clone(),
+        Some(yields) => yields,
         None if context.engine.line.is_3x() => return Err(missing_yield()),
-        None => default_yield(&info, &kinds),
+        None => {
+            standard = default_yield(&info, &kinds);
+            &standard
+        }
     };
-    let needs = needs(&info, go, &yields)?;
+    let needs = needs(&info, go, yields)?;
     let mut data = DataSet::with_columns(yields.columns.iter().map(Column::name));
     let starts = start_vids(context, &info, &go.from)?;
     if needs.input && go.steps != (1, 1) {
@@ -84,7 +88,7 @@ pub(super) async fn run(context: &Context<'_>, go: &Go) -> Table {
                 context,
                 info: &info,
                 go,
-                yields: &yields,
+                yields,
                 needs: &needs,
             };
             reading

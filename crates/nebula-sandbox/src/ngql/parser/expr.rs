@@ -278,13 +278,17 @@ impl<'a> Parser<'a> {
 
     fn word_expr(&mut self, word: &'a str) -> Parsed<Expr> {
         self.advance()?;
-        match word.to_ascii_lowercase().as_str() {
-            "true" => Ok(Expr::Const(Value::Bool(true))),
-            "false" => Ok(Expr::Const(Value::Bool(false))),
-            "null" => Ok(Expr::Const(Value::NULL)),
-            "case" => self.case(),
-            _ => self.after_name(word),
+        let is = |known: &str| word.eq_ignore_ascii_case(known);
+        if is("true") || is("false") {
+            return Ok(Expr::Const(Value::Bool(is("true"))));
         }
+        if is("null") {
+            return Ok(Expr::Const(Value::NULL));
+        }
+        if is("case") {
+            return self.case();
+        }
+        self.after_name(word)
     }
 
     fn after_name(&mut self, name: &str) -> Parsed<Expr> {

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     clock,
-    daemon::log::log,
+    daemon::{faults, log::log},
     flags::Flags,
     line::Line,
     rpc::{self, Pool, Service},
@@ -213,6 +213,8 @@ impl Metad {
     }
 
     async fn answer(&self, request: Request) -> Reply {
+        faults::count_down(&self.flags);
+        faults::freeze_if_asked(&self.flags);
         if !self.is_leader() {
             return Reply::NotLeader(self.leader());
         }

@@ -11,7 +11,7 @@ use std::{
 use super::{apply, journal::Journal, request, space::SpaceGraph};
 use crate::{
     clock,
-    daemon::log::log,
+    daemon::{faults, log::log},
     flags::Flags,
     line::{Line, Role, SANDBOX_GIT_SHA},
     meta::{
@@ -248,6 +248,8 @@ impl Storaged {
     }
 
     fn answer(&self, op: u8, body: &[u8], out: &mut Vec<u8>) -> Result<(), Failure> {
+        faults::count_down(&self.flags);
+        faults::freeze_if_asked(&self.flags);
         let started = clock::micros();
         let (id, rest) = body.split_first_chunk::<4>().ok_or_else(malformed)?;
         let id = u32::from_le_bytes(*id);

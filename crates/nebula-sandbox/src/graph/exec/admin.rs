@@ -130,15 +130,11 @@ pub(super) async fn configs(
         if name.is_some_and(|name| name != known) {
             continue;
         }
-        let flag = context.engine.flags.get(&known);
-        let kind = flag.as_ref().map_or(Kind::Text, |flag| flag.kind);
         let nested = value.starts_with('{');
-        let (word, cell) = match (nested, kind) {
-            (true, _) => ("map", nested_value(&value)),
-            (false, Kind::Int) => ("int", value.parse().map_or(Value::NULL, Value::Int)),
-            (false, Kind::Bool) => ("bool", Value::Bool(value == "true")),
-            (false, Kind::Float) => ("float", value.parse().map_or(Value::NULL, Value::Float)),
-            (false, Kind::Text) => ("string", text(value)),
+        let (word, cell) = if nested {
+            ("map", nested_value(&value))
+        } else {
+            typed_value(&value)
         };
         rows.push(vec![
             text(module),
@@ -155,6 +151,23 @@ pub(super) async fn configs(
         &["module", "name", "type", "mode", "value"],
         rows,
     )))
+}
+
+/// graphd does not know the flags of other daemons, so the type shows in the text.
+fn typed_value(text_of: &str) -> (&'static str, Value) {
+    for (word, kind) in [
+        ("int", Kind::Int),
+        ("float", Kind::Float),
+        ("bool", Kind::Bool),
+    ] {
+        match kind.read(text_of) {
+            Some(crate::flags::Value::Int(number)) => return (word, Value::Int(number)),
+            Some(crate::flags::Value::Float(number)) => return (word, Value::Float(number)),
+            Some(crate::flags::Value::Bool(truth)) => return (word, Value::Bool(truth)),
+            _ => {}
+        }
+    }
+    ("string", text(text_of))
 }
 
 fn nested_value(json: &str) -> Value {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const FLOORS: [&[&str]; 7] = [
     &["event", "assets"],
     &["http", "remote", "record", "reporter", "interrupt"],
-    &["runner", "metrics", "cli"],
+    &["runner", "metrics", "cli", "exporter"],
     &["graph", "docker", "context"],
     &["phase", "report", "load", "data"],
     &["command"],
@@ -35,7 +35,7 @@ const DOORS: [(&str, &[&str], &str); 5] = [
         &[
             "remote/ssh_forward",
             "command/sandbox",
-            "command/exporter",
+            "exporter",
             "metrics",
         ],
         "few listen",

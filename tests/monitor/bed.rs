@@ -1,0 +1,95 @@
+//! Test hosts, when `NBCTL_BED_DIR` names a bed that is up.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+/// A bed and a state folder of the test's own.
+pub(crate) struct Bed {
+    dir: PathBuf,
+    state: tempfile::TempDir,
+    pub(crate) hosts: Vec<String>,
+}
+
+pub(crate) struct Ended {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test drives the program from outside"
+)]
+fn run(program: &str, args: &[&str]) -> Ended {
+    let output = std::process::Command::new(program)
+        .args(args)
+        .output()
+        .unwrap();
+    Ended {
+        code: output.status.code().unwrap_or(-1),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+impl Bed {
+    /// `None`, with a word about it, when there is none.
+    pub(crate) fn find() -> Option<Self> {
+        let dir = std::env::var_os("NBCTL_BED_DIR").map(PathBuf::from)?;
+        let text = std::fs::read_to_string(dir.join("inventory.yaml")).ok()?;
+        let names = text
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("- {name: "));
+        let hosts = names
+            .map(|rest| rest.split(',').next().unwrap().to_owned())
+            .collect();
+        Some(Self {
+            dir,
+            state: tempfile::tempdir().unwrap(),
+            hosts,
+        })
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.dir.join(name).display().to_string()
+    }
+
+    pub(crate) fn nbctl(&self, args: &[&str]) -> Ended {
+        let (inventory, state) = (
+            self.file("inventory.yaml"),
+            self.state.path().display().to_string(),
+        );
+        let mut all = vec!["-i", &inventory, "--state-dir", &state];
+        all.extend(args);
+        run(env!("CARGO_BIN_EXE_nbctl"), &all)
+    }
+
+    pub(crate) fn ssh(&self, host: &str, script: &str) -> String {
+        let ended = run("ssh", &["-F", &self.file("ssh_config"), host, script]);
+        assert_eq!(ended.code, 0, "{host}: {script}: {}", ended.err);
+        ended.out
+    }
+
+    /// Everything of ours that a host could have: containers, images, volumes, networks, files, listening ports.
+    pub(crate) fn listing(&self) -> Vec<String> {
+        let script = "docker ps -aq --no-trunc; docker images -aq --no-trunc | sort -u; docker volume ls -q; \
+                      docker network ls -q; ls -A; ss -lntH | awk '{print $4}' | grep -v 127.0.0.11 | sort";
+        self.hosts
+            .iter()
+            .map(|host| format!("{host}\n{}", self.ssh(host, script)))
+            .collect()
+    }
+}
+
+/// The answer of Prometheus to an instant query.
+pub(crate) async fn query(prometheus: &str, promql: &str) -> Vec<Value> {
+    let url = format!("{prometheus}/api/v1/query");
+    let limit = std::time::Duration::from_secs(10);
+    let text = nbctl::http::post_form(&url, &[("query", promql)], limit)
+        .await
+        .unwrap();
+    let answer: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(answer["status"], "success", "{promql}");
+    answer["data"]["result"].as_array().unwrap().clone()
+}

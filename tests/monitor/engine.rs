@@ -84,11 +84,9 @@ impl Fake {
             .filter(|request| request.method.as_str() != "GET");
         let shown = changing.map(|request| {
             let path = request.url.path();
-            let path = path
-                .find("/containers")
-                .or(path.find("/volumes"))
-                .or(path.find("/images"))
-                .map_or(path, |at| &path[at..]);
+            let version = |part: &&str| part.starts_with('v') && part.contains('.');
+            let rest: Vec<&str> = path.split('/').filter(|part| !version(part)).collect();
+            let path = rest.join("/");
             format!("{} {path}", request.method)
         });
         shown.collect()

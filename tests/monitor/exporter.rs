@@ -11,7 +11,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 
 const LIMIT: Duration = Duration::from_secs(5);
 
-async fn daemon(stats: ResponseTemplate) -> MockServer {
+async fn daemon(counters: ResponseTemplate) -> MockServer {
     let server = MockServer::start().await;
     let status = r#"{"git_info_sha":"abc","status":"running"}"#;
     let answers = [
@@ -19,7 +19,7 @@ async fn daemon(stats: ResponseTemplate) -> MockServer {
             "/status",
             ResponseTemplate::new(200).set_body_string(status),
         ),
-        ("/stats", stats),
+        ("/stats", counters),
     ];
     for (at, answer) in answers {
         Mock::given(method("GET"))

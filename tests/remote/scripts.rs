@@ -122,12 +122,15 @@ async fn a_run_given_up_ends_its_tree() {
         let pids = dir.path().join("pids");
         let text = format!("echo $$ >{}; sleep 300; true", pids.display());
         let script = script(&text, 300);
-        let run = link.run("long", &script);
-        assert!(
-            tokio::time::timeout(Duration::from_secs(1), run)
-                .await
-                .is_err()
-        );
+        let begun = async {
+            while !std::fs::read_to_string(&pids).is_ok_and(|text| text.ends_with('\n')) {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::select! {
+            ended = link.run("long", &script) => panic!("{ended:?}"),
+            () = begun => {}
+        }
         gone(&pids).await;
     })
     .await;

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 const FLOORS: [&[&str]; 8] = [
     &["event", "assets"],
     &["http", "remote", "record", "reporter", "interrupt"],
-    &["runner", "metrics", "report"],
-    &["graph", "docker", "exporter", "cli"],
+    &["runner", "metrics", "report", "dataset"],
+    &["graph", "docker", "exporter", "worker", "cli"],
     &["context"],
-    &["phase", "load", "data"],
+    &["phase"],
     &["command"],
     &["lib", "main"],
 ];

@@ -52,7 +52,7 @@ fn main() -> ExitCode {
             "render html of 60 scenarios",
             best(|| html(&long)),
             "ms",
-            1_000.0,
+            2_000.0,
         ),
         ("size of that html", kib(&long), "KiB", 2_048.0),
     ];

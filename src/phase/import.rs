@@ -1,15 +1,23 @@
 //! Import: the worker loads the data set, then the cluster is asked what it holds.
 
+use std::time::{Duration, Instant};
+
 use nbctl_core::failure::Failure;
 use nbctl_core::playbook::{Import, Schema};
 use nbctl_core::run::{CountCheck, ImportResult, PhaseResult};
 use nebula_wire::value::{DataSet as Table, Value};
 
+use crate::graph::GraphSession;
 use crate::phase::bench::{Bench, Done};
 use crate::phase::data::Placed;
 use crate::phase::{compact, worker};
 use crate::worker::job::{ImportJob, Work};
 use crate::worker::message::{EncodedClock, Message};
+
+/// Two heartbeats of the default interval, and some room.
+const STATS_PATIENCE: Duration = Duration::from_secs(25);
+/// Between two looks.
+const STATS_PAUSE: Duration = Duration::from_millis(300);
 
 /// Loads `placed` into the space of `schema`. Counts that differ are in the result, for the verdict.
 ///
@@ -77,16 +85,34 @@ async fn counts(
 ) -> Result<Vec<CountCheck>, Failure> {
     let mut session = bench.session(space).await?;
     let job = compact::job(&mut session, "STATS", &*bench.ctx.sink, &bench.cancel).await;
-    let stats = match job {
-        Ok(_) => session.rows("SHOW STATS").await,
+    let asked = match job {
+        Ok(_) => ask(&mut session, &mut expected).await,
         Err(failure) => Err(failure),
     };
     session.close().await;
-    let stats = stats?;
-    for check in &mut expected {
-        check.found = found(&stats, &check.kind, &check.name);
+    asked.map(|()| expected)
+}
+
+/// Asks until the numbers agree: those of the job come to graphd with a later heartbeat, the old ones stay until then.
+async fn ask(session: &mut GraphSession, expected: &mut [CountCheck]) -> Result<(), Failure> {
+    let begun = Instant::now();
+    loop {
+        let stats = session.rows("SHOW STATS").await;
+        let late = begun.elapsed() > STATS_PATIENCE;
+        match stats {
+            Ok(stats) => {
+                for check in expected.iter_mut() {
+                    check.found = found(&stats, &check.kind, &check.name);
+                }
+                if late || expected.iter().all(CountCheck::holds) {
+                    return Ok(());
+                }
+            }
+            Err(failure) if late => return Err(failure),
+            Err(_) => {}
+        }
+        tokio::time::sleep(STATS_PAUSE).await;
     }
-    Ok(expected)
 }
 
 /// Count of one row of SHOW STATS; 0 when there is none.

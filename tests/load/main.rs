@@ -2,6 +2,7 @@
 
 #![expect(
     clippy::unwrap_used,
+    clippy::panic,
     clippy::print_stderr,
     clippy::disallowed_methods,
     reason = "tests start processes and say what they leave out"
@@ -111,7 +112,7 @@ fn import_stress_and_faults() {
     let files: Vec<_> = folder.files.iter().map(|part| part.data.clone()).collect();
     sandbox.make_space("snb", &Schema::of(&files).unwrap());
 
-    let (code, last) = Worker::start(&sandbox.address(), import(&dir)).finish();
+    let (code, last) = Worker::start(&sandbox.address(), &import(&dir)).finish();
     assert_eq!(code, 0, "{last}");
     let found = last["result"]["counts"].as_array().unwrap().iter();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -131,7 +132,7 @@ fn import_stress_and_faults() {
     );
 
     let go = "GO 1 STEP FROM {vid:0} OVER KNOWS YIELD KNOWS.creationDate";
-    let (code, last) = Worker::start(&sandbox.address(), stress(&dir, go, 2)).finish();
+    let (code, last) = Worker::start(&sandbox.address(), &stress(&dir, go, 2)).finish();
     let result = &last["result"];
     assert_eq!(code, 0, "{last}");
     assert_eq!(result["failed"], 0, "{last}");
@@ -140,7 +141,7 @@ fn import_stress_and_faults() {
 
     let refused = Worker::start(
         &sandbox.address(),
-        stress(&dir, "FETCH PROP ON Nobody 1 YIELD Nobody.a", 5),
+        &stress(&dir, "FETCH PROP ON Nobody 1 YIELD Nobody.a", 5),
     );
     let (code, last) = refused.finish();
     assert_eq!(code, 4, "{last}");
@@ -156,7 +157,7 @@ fn import_stress_and_faults() {
 /// Its input ends, or it gets SIGTERM: the load ends at once, with the code of an interrupt.
 fn left_alone_it_ends(sandbox: &Sandbox, dir: &Path) {
     for terminate in [false, true] {
-        let mut worker = Worker::start(&sandbox.address(), stress(dir, "YIELD 1", 60));
+        let mut worker = Worker::start(&sandbox.address(), &stress(dir, "YIELD 1", 60));
         worker.line();
         worker.line();
         let begun = Instant::now();
@@ -177,7 +178,7 @@ fn left_alone_it_ends(sandbox: &Sandbox, dir: &Path) {
 
 /// Killed and started again: errors by class, and the run goes on; an import loses nothing.
 fn graphd_dies(sandbox: &mut Sandbox, dir: &Path) {
-    let mut worker = Worker::start(&sandbox.address(), stress(dir, "YIELD 1", 6));
+    let mut worker = Worker::start(&sandbox.address(), &stress(dir, "YIELD 1", 6));
     worker.line();
     worker.line();
     worker.line();
@@ -192,7 +193,7 @@ fn graphd_dies(sandbox: &mut Sandbox, dir: &Path) {
         .collect();
     assert!(classes.contains(&"connection closed"), "{last}");
 
-    let mut worker = Worker::start(&sandbox.address(), import(dir));
+    let mut worker = Worker::start(&sandbox.address(), &import(dir));
     worker.line();
     sandbox.restart_graphd();
     let (code, last) = worker.finish();
@@ -204,7 +205,7 @@ fn graphd_dies(sandbox: &mut Sandbox, dir: &Path) {
 #[test]
 fn what_cannot_begin_says_why() {
     let temp = tempfile::tempdir().unwrap();
-    let (code, last) = Worker::start("127.0.0.1:1", import(temp.path())).finish();
+    let (code, last) = Worker::start("127.0.0.1:1", &import(temp.path())).finish();
     assert_eq!(code, 2, "{last}");
     assert!(
         last["failure"]["what"]

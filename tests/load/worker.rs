@@ -12,7 +12,7 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    pub(crate) fn start(address: &str, work: Value) -> Self {
+    pub(crate) fn start(address: &str, work: &Value) -> Self {
         let job = json!({
             "format": 1, "silence_s": null, "work": work,
             "graph": {"addresses": [address], "user": "root", "password": "nebula", "space": "snb"},

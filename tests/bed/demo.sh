@@ -26,7 +26,7 @@ the_job() {
   nbctl deploy "$NBCTL_BED_DIR/inventory.yaml" --yes
   nbctl status
   nbctl monitor up --yes
-  nbctl data generate --persons 500 --out "$DEMO/data"
+  nbctl data generate --persons 500 "$DEMO/data"
   nbctl bench full --quick --yes
   nbctl teardown --yes
   nbctl monitor down --data --yes

@@ -116,6 +116,9 @@ pub enum Command {
     /// Put load on the cluster and measure it
     #[command(subcommand)]
     Stress(Stress),
+    /// Run a whole benchmark from a playbook
+    #[command(subcommand)]
+    Bench(Bench),
     /// Write the report of a run again, from what it recorded
     Report(Report),
     /// Look at recorded runs
@@ -356,4 +359,28 @@ pub enum Monitor {
         #[arg(long)]
         purge: bool,
     },
+/// `nbctl bench …`.
+#[derive(Debug, Subcommand)]
+pub enum Bench {
+    /// Data, space and schema, import, compact, stress scenarios, report
+    Full(BenchFull),
+    /// Playbooks that can be run
+    List,
+}
+
+/// `nbctl bench full`.
+#[derive(Debug, Args)]
+pub struct BenchFull {
+    /// The same phases on a small data set with short windows
+    #[arg(long, conflicts_with = "playbook")]
+    pub quick: bool,
+    /// Playbook [default: bench-full]
+    #[arg(long, value_name = "NAME")]
+    pub playbook: Option<String>,
+    /// Data set in LDBC CsvBasic layout, instead of the playbook's
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Persons of a generated data set, instead of the playbook's
+    #[arg(long, conflicts_with = "data")]
+    pub persons: Option<u64>,
 }

@@ -59,9 +59,33 @@ async fn plan(
     deploy::plan(&given)
 }
 
+/// The same remark of several hosts is one warning.
 fn warn(ctx: &Context, checks: &[Check]) {
+    let mut remarks: Vec<(Vec<&str>, &Check)> = Vec::new();
     for check in checks.iter().filter(|check| check.level == Level::Warn) {
-        ctx.sink.warn(check.to_string());
+        let same = |known: &Check| known.message == check.message && known.fix == check.fix;
+        match remarks.iter_mut().find(|(_, known)| same(known)) {
+            Some((hosts, _)) => hosts.push(check.host.as_str()),
+            None => remarks.push((vec![check.host.as_str()], check)),
+        }
+    }
+    for (hosts, check) in remarks {
+        let fix = check
+            .fix
+            .iter()
+            .map(|fix| {
+                format!(
+                    "
+  fix: {fix}"
+                )
+            })
+            .collect::<String>();
+        ctx.sink.warn(format!(
+            "{}: {}: {}{fix}",
+            hosts.join(", "),
+            check.check,
+            check.message
+        ));
     }
 }
 

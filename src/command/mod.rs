@@ -1,5 +1,6 @@
 //! One file per verb: build the context, choose the phases, run them, give the result to the reporter.
 
+mod bench;
 mod completions;
 mod confirm;
 mod deploy;
@@ -17,7 +18,7 @@ mod working;
 use nbctl_core::failure::{ExitCode, Failure};
 
 use crate::assets::Assets;
-use crate::cli::{self, Cli, Command, Global};
+use crate::cli::{self, Bench, Cli, Command, Global};
 use crate::context::Context;
 use crate::reporter::Reporter;
 
@@ -61,6 +62,14 @@ pub fn run(cli: Cli, reporter: &Reporter) -> anyhow::Result<ExitCode> {
         }
         Command::Stress(cli::Stress::Run(args)) => {
             block_on(load::stress(&context(global, reporter)?, &args))
+        }
+        Command::Bench(Bench::List) => bench::list(
+            &Assets::new(global.assets.iter().cloned().collect()),
+            reporter,
+        ),
+        Command::Bench(Bench::Full(args)) => {
+            let ctx = context(global, reporter)?;
+            block_on(bench::full(&ctx, &args))
         }
         Command::Report(args) => report::run(&args, &global, reporter),
         Command::Runs(args) => report::runs(&args, &global, reporter),

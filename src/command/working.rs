@@ -20,7 +20,8 @@ const CONF_TEMPLATE: &str = "templates/nebula/daemon.conf.tera";
 pub(super) struct Working {
     /// Login to the graph service.
     pub(super) graph: GraphService,
-    cancel: CancellationToken,
+    /// Ctrl-C.
+    pub(super) cancel: CancellationToken,
 }
 
 impl fmt::Debug for Working {

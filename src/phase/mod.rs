@@ -16,3 +16,4 @@ pub mod schema;
 pub mod settle;
 pub mod stress;
 mod worker;
+pub mod snapshot;

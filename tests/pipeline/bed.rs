@@ -1,0 +1,151 @@
+//! The test hosts and the program under test.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// What can be seen of nbctl on a host: files, processes, containers, volumes, networks, images, open ports.
+const LISTING: &str = r#"
+find "$HOME" -mindepth 1 -not -path '*/.ssh*' | sort
+for exe in /proc/[0-9]*/exe; do readlink "$exe"; done 2>/dev/null | grep -E "^$HOME|nebula|prometheus|influx|nbctl" | sort
+docker ps -a --format '{{.Names}}' | sort
+docker volume ls -q | sort
+docker network ls --format '{{.Name}}' | sort
+docker image ls --format '{{.Repository}}:{{.Tag}}' | sort
+ss -lntH | awk '{print $4}' | sort -u
+"#;
+
+pub struct Bed {
+    dir: PathBuf,
+    work: tempfile::TempDir,
+    hosts: Vec<String>,
+}
+
+pub struct Ran {
+    args: String,
+    output: Output,
+}
+
+impl Bed {
+    /// The bed that `make test` or `make bed` started.
+    pub fn find() -> Option<Self> {
+        let dir = PathBuf::from(std::env::var_os("NBCTL_BED_DIR")?);
+        let inventory = std::fs::read_to_string(dir.join("inventory.yaml")).ok()?;
+        let hosts = inventory.lines().filter_map(|line| {
+            Some(
+                line.trim()
+                    .strip_prefix("- {name: ")?
+                    .split(',')
+                    .next()?
+                    .to_owned(),
+            )
+        });
+        Some(Self {
+            hosts: hosts.collect(),
+            work: tempfile::tempdir().expect("temp dir"),
+            dir,
+        })
+    }
+
+    /// Runs nbctl in a folder of its own with the bed's inventory.
+    #[expect(clippy::disallowed_methods, reason = "the program under test")]
+    pub fn nbctl(&self, args: &[&str]) -> Ran {
+        let output = Command::new(env!("CARGO_BIN_EXE_nbctl"))
+            .args(args)
+            .arg("-i")
+            .arg(self.dir.join("inventory.yaml"))
+            .current_dir(self.work.path())
+            .output()
+            .expect("nbctl starts");
+        Ran {
+            args: args.join(" "),
+            output,
+        }
+    }
+
+    /// What is on the hosts.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "looks at the hosts without the program under test"
+    )]
+    pub fn listing(&self) -> String {
+        let mut all = String::new();
+        for host in &self.hosts {
+            let output = Command::new("ssh")
+                .arg("-F")
+                .arg(self.dir.join("ssh_config"))
+                .args([host, LISTING])
+                .output()
+                .expect("ssh starts");
+            assert!(
+                output.status.success(),
+                "{host}: {}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+            all.push_str(&format!(
+                "== {host}\n{}",
+                String::from_utf8_lossy(&output.stdout)
+            ));
+        }
+        all
+    }
+
+    /// Real LDBC data where it is present, else a generated set.
+    pub fn data(&self) -> String {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let shared =
+            std::env::var_os("NBCTL_SHARED").map_or_else(|| root.join("../shared"), PathBuf::from);
+        let real = shared.join("ldbc/snb-250p-1y-long/social_network");
+        if real.is_dir() {
+            return real.display().to_string();
+        }
+        eprintln!("left out: the real LDBC set (no ../shared); a generated one takes its place");
+        let made = self.work.path().join("data");
+        let made = made.display().to_string();
+        self.nbctl(&["data", "generate", "--persons", "200", "--out", &made])
+            .good();
+        made
+    }
+
+    /// The JSON report of the newest run.
+    pub fn report(&self) -> serde_json::Value {
+        let shown = self.nbctl(&["runs", "show", "--output", "json"]).good();
+        serde_json::from_slice(&shown.output.stdout).expect("json")
+    }
+}
+
+impl Ran {
+    /// It ended well.
+    #[track_caller]
+    pub fn good(self) -> Self {
+        assert_eq!(
+            self.output.status.code(),
+            Some(0),
+            "nbctl {}\n{}",
+            self.args,
+            self.text()
+        );
+        self
+    }
+
+    /// Its result says so.
+    #[track_caller]
+    pub fn says(&self, text: &str) -> &Self {
+        let out = String::from_utf8_lossy(&self.output.stdout);
+        assert!(
+            out.contains(text),
+            "nbctl {} does not say `{text}`:\n{}",
+            self.args,
+            self.text()
+        );
+        self
+    }
+
+    fn text(&self) -> String {
+        let (out, err) = (&self.output.stdout, &self.output.stderr);
+        format!(
+            "{}\n{}",
+            String::from_utf8_lossy(out),
+            String::from_utf8_lossy(err)
+        )
+    }
+}

@@ -1,0 +1,107 @@
+//! The main job on real hosts: deploy → monitor → data → import → stress → report → nothing left.
+//!
+//! Needs the test bed (`make test` starts it and sets `NBCTL_BED_DIR`); without it the test says so and passes.
+//! One test, because each stretch stands on the last one.
+
+mod bed;
+mod counts;
+
+use bed::Bed;
+
+#[test]
+fn one_line_through() {
+    let Some(bed) = Bed::find() else {
+        eprintln!("left out: no test hosts (NBCTL_BED_DIR is not set); `make test` has them");
+        return;
+    };
+    let before = bed.listing();
+    bed.nbctl(&["deploy", "--dry-run"]).good();
+    bed.nbctl(&["teardown", "--dry-run"])
+        .good()
+        .says("nothing to do");
+    assert_eq!(bed.listing(), before, "a dry run changed something");
+
+    bed.nbctl(&["deploy", "--yes"])
+        .good()
+        .says("deployed and verified");
+    bed.nbctl(&["deploy", "--yes"]).good().says("nothing to do");
+    bed.nbctl(&["status"]).good().says("equals its inventory");
+    bed.nbctl(&["monitor", "up", "--yes"]).good();
+    bed.nbctl(&["monitor", "up", "--yes"])
+        .good()
+        .says("nothing to do");
+    bed.nbctl(&["monitor", "status"]).good();
+
+    let data = bed.data();
+    let run = bed
+        .nbctl(&["bench", "full", "--quick", "--yes", "--data", &data])
+        .good();
+    run.says("SANDBOX, shared kernel");
+    let report = bed.report();
+    counts::hold(&report, &data);
+    every_phase_is_there(&report);
+    hosts_differ(&report);
+
+    bed.nbctl(&["teardown", "--yes", "--purge"]).good();
+    bed.nbctl(&["monitor", "down", "--yes", "--data", "--purge"])
+        .good();
+    assert_eq!(bed.listing(), before, "something was left behind");
+}
+
+fn every_phase_is_there(manifest: &serde_json::Value) {
+    let phases = manifest["phases"].as_array().expect("phases");
+    let names: Vec<&str> = phases
+        .iter()
+        .filter_map(|phase| phase["name"].as_str())
+        .collect();
+    for wanted in ["data", "schema", "import", "compact", "settle"] {
+        assert!(names.contains(&wanted), "no phase {wanted} in {names:?}");
+    }
+    for scenario in ["Go1Step", "Go2Step", "Go3Step", "FetchTag", "InsertVertex"] {
+        let wanted = format!("stress {scenario} ");
+        let found = phases.iter().find(|phase| {
+            phase["name"]
+                .as_str()
+                .is_some_and(|n| n.starts_with(&wanted))
+        });
+        let stress =
+            &found.unwrap_or_else(|| panic!("no {wanted}in {names:?}"))["result"]["stress"];
+        assert!(
+            stress["requests"].as_u64().expect("requests") > 0,
+            "{scenario}: {stress}"
+        );
+        assert_eq!(stress["failed"], 0, "{scenario}: {}", stress["errors"]);
+    }
+}
+
+/// Per-host network and per-daemon CPU and memory are really per host: no two hosts with storaged have the same.
+fn hosts_differ(manifest: &serde_json::Value) {
+    let phases = manifest["phases"].as_array().expect("phases");
+    let import = phases
+        .iter()
+        .find(|phase| phase["name"] == "import")
+        .expect("import");
+    let metrics = &import["metrics"];
+    let distinct = |rows: &serde_json::Value, role: Option<&str>, field: &str| {
+        let rows = rows.as_array().expect("digests");
+        let rows = rows
+            .iter()
+            .filter(|row| role.is_none_or(|role| row["role"] == role));
+        let mut means: Vec<String> = rows
+            .map(|row| row[field]["spread"]["mean"].to_string())
+            .filter(|m| m != "null")
+            .collect();
+        let all = means.len();
+        means.sort_unstable();
+        means.dedup();
+        assert!(all >= 3, "{field}: only {all} of them observed: {metrics}");
+        assert_eq!(
+            means.len(),
+            all,
+            "{field} is the same on two hosts: {means:?}"
+        );
+    };
+    distinct(&metrics["hosts"], None, "net_receive");
+    distinct(&metrics["daemons"], Some("storaged"), "cpu_percent");
+    distinct(&metrics["daemons"], Some("storaged"), "rss_bytes");
+}

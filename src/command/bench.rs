@@ -145,7 +145,6 @@ fn seed(playbook: &Playbook) -> u64 {
 struct Carried {
     placed: Option<data::Placed>,
     schema: Option<nbctl_core::playbook::Schema>,
-    vid: String,
 }
 
 impl Carried {
@@ -156,10 +155,11 @@ impl Carried {
         })
     }
 
-    fn space(&self) -> &str {
-        self.schema
-            .as_ref()
-            .map_or("snb", |schema| schema.space.as_str())
+    fn schema(&self, phase: &str) -> Result<&nbctl_core::playbook::Schema, Failure> {
+        self.schema.as_ref().ok_or_else(|| {
+            Failure::inventory(format!("{phase} comes before schema"))
+                .hint("put `schema` before it in the playbook")
+        })
     }
 }
 
@@ -177,7 +177,7 @@ async fn phases(
             Phase::Stress(wanted) => stress_all(bench, wanted, &carried, store).await?,
             _ => {
                 let index = start(bench, store, phase.name())?;
-                let done = one(bench, phase, &mut carried, store, index).await;
+                let done = one(bench, phase, &mut carried, store).await;
                 end(bench, store, index, done)?;
             }
         }
@@ -190,7 +190,6 @@ async fn one(
     phase: &Phase,
     carried: &mut Carried,
     store: &mut RunStore,
-    index: u32,
 ) -> Result<Done, Failure> {
     match phase {
         Phase::Data(wanted) => {
@@ -201,7 +200,6 @@ async fn one(
         }
         Phase::Schema(wanted) => {
             let done = schema::run(bench, wanted, &carried.placed("schema")?.set).await?;
-            carried.vid.clone_from(&wanted.vid);
             carried.schema = Some(wanted.clone());
             Ok(done)
         }
@@ -219,7 +217,7 @@ async fn one(
             )
             .await
         }
-        Phase::Compact(_) => compact::run(bench, carried.space()).await,
+        Phase::Compact(_) => compact::run(bench, &carried.schema("compact")?.space).await,
         Phase::Settle(wanted) => settle::run(bench, wanted).await,
         Phase::Stress(_) => Err(Failure::step("stress is more than one phase")),
     }
@@ -232,30 +230,22 @@ async fn stress_all(
     carried: &Carried,
     store: &mut RunStore,
 ) -> Result<(), Failure> {
-    let placed = carried.placed("stress")?;
-    for scenario in stress::scenarios(bench.ctx, &wanted.scenarios)? {
+    let (placed, schema) = (carried.placed("stress")?, carried.schema("stress")?);
+    let file = stress::scenarios(&bench.ctx.assets)?;
+    for name in &wanted.scenarios {
+        let scenario = file.find(name)?;
         for &concurrency in &wanted.concurrency {
-            let index = start(
-                bench,
-                store,
-                &format!("stress {} {concurrency}", scenario.name),
-            )?;
-            let mut seconds =
-                |batch: &[nbctl_core::run::Second]| store.append_seconds(index, batch);
-            let load = stress::Load {
+            let index = start(bench, store, &format!("stress {name} {concurrency}"))?;
+            let run = stress::Run {
+                scenario,
+                space: &schema.space,
+                vid: &schema.vid,
                 concurrency,
                 warmup_s: wanted.warmup_s,
                 duration_s: wanted.duration_s,
+                seed: store.manifest().seed,
             };
-            let done = stress::run(
-                bench,
-                &scenario,
-                load,
-                placed,
-                carried.space(),
-                &mut seconds,
-            )
-            .await;
+            let done = stress::run(bench, &run, placed).await;
             end(bench, store, index, done)?;
         }
     }

@@ -359,6 +359,8 @@ pub enum Monitor {
         #[arg(long)]
         purge: bool,
     },
+}
+
 /// `nbctl bench …`.
 #[derive(Debug, Subcommand)]
 pub enum Bench {

@@ -205,17 +205,7 @@ async fn one(
         }
         Phase::Import(wanted) => {
             let placed = carried.placed("import")?;
-            let mut seconds =
-                |batch: &[nbctl_core::run::Second]| store.append_seconds(index, batch);
-            import::run(
-                bench,
-                wanted,
-                placed,
-                carried.space(),
-                &carried.vid,
-                &mut seconds,
-            )
-            .await
+            import::run(bench, wanted, carried.schema("import")?, placed).await
         }
         Phase::Compact(_) => compact::run(bench, &carried.schema("compact")?.space).await,
         Phase::Settle(wanted) => settle::run(bench, wanted).await,

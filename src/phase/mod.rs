@@ -14,6 +14,6 @@ pub mod observe;
 pub mod package;
 pub mod schema;
 pub mod settle;
+pub mod snapshot;
 pub mod stress;
 mod worker;
-pub mod snapshot;

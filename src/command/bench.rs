@@ -29,7 +29,7 @@ pub(super) fn list(
 ) -> anyhow::Result<ExitCode> {
     let mut lines = Vec::new();
     for name in ctx.list(PLAYBOOKS) {
-        if name.ends_with(".yaml") && !name.contains("/scenarios/") {
+        if !name.contains("/scenarios/") {
             let playbook = Playbook::parse(&name, &ctx.text(&name)?)?;
             lines.push(format!("{:<14} {}", playbook.name, playbook.about));
         }
@@ -173,13 +173,12 @@ async fn phases(
         if bench.cancel.is_cancelled() {
             return Err(crate::interrupt::failure());
         }
-        match phase {
-            Phase::Stress(wanted) => stress_all(bench, wanted, &carried, store).await?,
-            _ => {
-                let index = start(bench, store, phase.name())?;
-                let done = one(bench, phase, &mut carried, store).await;
-                end(bench, store, index, done)?;
-            }
+        if let Phase::Stress(wanted) = phase {
+            stress_all(bench, wanted, &carried, store).await?;
+        } else {
+            let index = start(bench, store, phase.name())?;
+            let done = one(bench, phase, &mut carried, store).await;
+            end(bench, store, index, done)?;
         }
     }
     Ok(())

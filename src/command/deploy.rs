@@ -70,16 +70,13 @@ fn warn(ctx: &Context, checks: &[Check]) {
         }
     }
     for (hosts, check) in remarks {
-        let fix = check
-            .fix
-            .iter()
-            .map(|fix| {
-                format!(
-                    "
+        let fix = check.fix.as_ref();
+        let fix = fix.map_or_else(String::new, |fix| {
+            format!(
+                "
   fix: {fix}"
-                )
-            })
-            .collect::<String>();
+            )
+        });
         ctx.sink.warn(format!(
             "{}: {}: {}{fix}",
             hosts.join(", "),

@@ -12,6 +12,21 @@ use crate::phase::observe::Seen;
 /// `git_info_sha` by which a daemon of the stand-in marks itself; no build of NebulaGraph has it.
 const SANDBOX_SHA: &str = nebula_sandbox::SANDBOX_GIT_SHA;
 
+/// Flags that say who and where a daemon is; the same for every trial, so no reader needs them in a report.
+const IDENTITY: [&str; 11] = [
+    "daemonize",
+    "data_path",
+    "local_config",
+    "local_ip",
+    "log_dir",
+    "meta_server_addrs",
+    "pid_file",
+    "port",
+    "ws_h2_port",
+    "ws_http_port",
+    "ws_ip",
+];
+
 /// The cluster as its daemons describe it.
 pub fn cluster(cluster: &Cluster, seen: &Seen) -> ClusterInfo {
     let daemons: Vec<DaemonInfo> = cluster
@@ -38,11 +53,20 @@ fn info(daemon: &Daemon, seen: &Seen) -> DaemonInfo {
         endpoint: daemon.endpoint(),
         git_sha: sha.unwrap_or_default(),
         flags: if seen.observed.flags.contains_key(&daemon.id()) {
-            daemon.flags.clone()
+            told(&daemon.flags)
         } else {
             BTreeMap::new()
         },
     }
+}
+
+fn told(flags: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let said = |(name, _): &(&String, &String)| !IDENTITY.contains(&name.as_str());
+    flags
+        .iter()
+        .filter(said)
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
 }
 
 /// The hosts as their facts describe them.

@@ -81,10 +81,10 @@ impl Bed {
                 "{host}: {}",
                 String::from_utf8_lossy(&output.stderr)
             );
-            all.push_str(&format!(
-                "== {host}\n{}",
-                String::from_utf8_lossy(&output.stdout)
-            ));
+            all.push_str("== ");
+            all.push_str(host);
+            all.push('\n');
+            all.push_str(&String::from_utf8_lossy(&output.stdout));
         }
         all
     }

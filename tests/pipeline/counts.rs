@@ -34,10 +34,10 @@ pub fn hold(manifest: &serde_json::Value, data: &str) {
         .map(|count| {
             let key = format!(
                 "{} {}",
-                count["kind"].as_str().unwrap(),
-                count["name"].as_str().unwrap()
+                count["kind"].as_str().expect("kind"),
+                count["name"].as_str().expect("name")
             );
-            (key, count["found"].as_u64().unwrap())
+            (key, count["found"].as_u64().expect("found"))
         })
         .collect();
     for (key, expected) in by_awk(data) {

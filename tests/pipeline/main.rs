@@ -3,6 +3,13 @@
 //! Needs the test bed (`make test` starts it and sets `NBCTL_BED_DIR`); without it the test says so and passes.
 //! One test, because each stretch stands on the last one.
 
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "helpers of a test may fail as tests do, and say what they left out"
+)]
+
 mod bed;
 mod counts;
 

@@ -14,20 +14,20 @@ docker image ls --format '{{.Repository}}:{{.Tag}}' | sort
 ss -lntH | awk '{print $4}' | sort -u
 "#;
 
-pub struct Bed {
+pub(crate) struct Bed {
     dir: PathBuf,
     work: tempfile::TempDir,
     hosts: Vec<String>,
 }
 
-pub struct Ran {
+pub(crate) struct Ran {
     args: String,
     output: Output,
 }
 
 impl Bed {
     /// The bed that `make test` or `make bed` started.
-    pub fn find() -> Option<Self> {
+    pub(crate) fn find() -> Option<Self> {
         let dir = PathBuf::from(std::env::var_os("NBCTL_BED_DIR")?);
         let inventory = std::fs::read_to_string(dir.join("inventory.yaml")).ok()?;
         let hosts = inventory.lines().filter_map(|line| {
@@ -48,7 +48,7 @@ impl Bed {
 
     /// Runs nbctl in a folder of its own with the bed's inventory.
     #[expect(clippy::disallowed_methods, reason = "the program under test")]
-    pub fn nbctl(&self, args: &[&str]) -> Ran {
+    pub(crate) fn nbctl(&self, args: &[&str]) -> Ran {
         let output = Command::new(env!("CARGO_BIN_EXE_nbctl"))
             .args(args)
             .arg("-i")
@@ -67,7 +67,7 @@ impl Bed {
         clippy::disallowed_methods,
         reason = "looks at the hosts without the program under test"
     )]
-    pub fn listing(&self) -> String {
+    pub(crate) fn listing(&self) -> String {
         let mut all = String::new();
         for host in &self.hosts {
             let output = Command::new("ssh")
@@ -90,7 +90,7 @@ impl Bed {
     }
 
     /// Real LDBC data where it is present, else a generated set.
-    pub fn data(&self) -> String {
+    pub(crate) fn data(&self) -> String {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let shared =
             std::env::var_os("NBCTL_SHARED").map_or_else(|| root.join("../shared"), PathBuf::from);
@@ -107,7 +107,7 @@ impl Bed {
     }
 
     /// The JSON report of the newest run.
-    pub fn report(&self) -> serde_json::Value {
+    pub(crate) fn report(&self) -> serde_json::Value {
         let shown = self.nbctl(&["runs", "show", "--output", "json"]).good();
         serde_json::from_slice(&shown.output.stdout).expect("json")
     }
@@ -116,7 +116,7 @@ impl Bed {
 impl Ran {
     /// It ended well.
     #[track_caller]
-    pub fn good(self) -> Self {
+    pub(crate) fn good(self) -> Self {
         assert_eq!(
             self.output.status.code(),
             Some(0),
@@ -129,7 +129,7 @@ impl Ran {
 
     /// Its result says so.
     #[track_caller]
-    pub fn says(&self, text: &str) -> &Self {
+    pub(crate) fn says(&self, text: &str) -> &Self {
         let out = String::from_utf8_lossy(&self.output.stdout);
         assert!(
             out.contains(text),

@@ -20,7 +20,7 @@ echo "space vertices	$(sort -u "$2/vids" | wc -l)"
 "#;
 
 /// The report's counts are awk's counts, and what the cluster found is what was expected.
-pub fn hold(manifest: &serde_json::Value, data: &str) {
+pub(crate) fn hold(manifest: &serde_json::Value, data: &str) {
     let phases = manifest["phases"].as_array().expect("phases");
     let import = phases
         .iter()

@@ -98,7 +98,8 @@ pub enum Command {
     /// Install and start the cluster, verify it; a second time: nothing to do
     Deploy {
         /// Inventory, the same as -i
-        inventory: Option<PathBuf>,
+        #[arg(value_name = "INVENTORY")]
+        file: Option<PathBuf>,
     },
     /// Does the cluster equal its inventory? Exit code 4 when not
     Status,

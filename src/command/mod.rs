@@ -44,8 +44,8 @@ pub fn run(cli: Cli, reporter: &Reporter) -> anyhow::Result<ExitCode> {
         Command::Worker => Ok(crate::worker::run()),
         Command::Completions { shell } => completions::run(shell),
         Command::Help { topic } => help::run(&topic, reporter),
-        Command::Deploy { inventory } => {
-            let inventory = inventory.or(global.inventory.clone());
+        Command::Deploy { file } => {
+            let inventory = file.or(global.inventory.clone());
             let ctx = Context::load(
                 Global {
                     inventory,

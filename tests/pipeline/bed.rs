@@ -101,7 +101,7 @@ impl Bed {
         eprintln!("left out: the real LDBC set (no ../shared); a generated one takes its place");
         let made = self.work.path().join("data");
         let made = made.display().to_string();
-        self.nbctl(&["data", "generate", "--persons", "200", "--out", &made])
+        self.nbctl(&["data", "generate", "--persons", "200", &made])
             .good();
         made
     }

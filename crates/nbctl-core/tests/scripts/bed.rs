@@ -42,10 +42,14 @@ impl Bed {
         self.cluster.hosts[0].name.clone()
     }
 
+    /// What there is of this bed: other tests start daemons on this machine, too.
     pub(crate) fn facts(&self) -> Facts {
-        let host = self.host();
+        let (host, root) = (self.host(), self.root());
         let output = sh(&script(&facts_request(&self.cluster, &host)));
-        let facts = HostFacts::parse(&String::from_utf8(output.stdout).unwrap()).unwrap();
+        let mut facts = HostFacts::parse(&String::from_utf8(output.stdout).unwrap()).unwrap();
+        facts
+            .processes
+            .retain(|process| Path::new(&process.exe).starts_with(&root));
         BTreeMap::from([(host, facts)])
     }
 
@@ -94,15 +98,8 @@ impl Bed {
 /// Whatever a failed assertion left running.
 impl Drop for Bed {
     fn drop(&mut self) {
-        for facts in self.facts().values() {
-            let root = self.root();
-            for process in facts
-                .processes
-                .iter()
-                .filter(|p| Path::new(&p.exe).starts_with(&root))
-            {
-                sh(&format!("kill -KILL {}", process.pid));
-            }
+        for process in self.facts().values().flat_map(|facts| &facts.processes) {
+            sh(&format!("kill -KILL {}", process.pid));
         }
     }
 }

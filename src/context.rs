@@ -13,6 +13,7 @@ use crate::assets::Assets;
 use crate::cli::Global;
 use crate::event::Sink;
 use crate::reporter::Reporter;
+use crate::runner::FileJournal;
 
 /// File looked for in the current folder.
 const DEFAULT_INVENTORY: &str = "inventory.yaml";
@@ -133,6 +134,20 @@ impl Context {
         self.state_dir
             .join("clusters")
             .join(format!("{}-{}", self.cluster.name, self.cluster.id))
+    }
+
+    /// The journal of what is done to the hosts of this cluster.
+    ///
+    /// # Errors
+    /// The state folder cannot be written.
+    pub fn journal(&self) -> Result<FileJournal, Failure> {
+        let folder = self.cluster_dir();
+        std::fs::create_dir_all(&folder).map_err(|error| {
+            Failure::usage(format!("cannot make the state folder: {error}"))
+                .at(folder.display().to_string())
+                .hint("choose another one with --state-dir")
+        })?;
+        FileJournal::open(&folder.join("journal.jsonl"))
     }
 
     /// Name of this machine, for owner markers.

@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::graph::GraphService;
 use crate::interrupt;
 use crate::remote::Fleet;
-use crate::runner::{FileJournal, Nobody, Runner};
+use crate::runner::{Nobody, Runner};
 
 /// Template of the daemons' configuration files.
 const CONF_TEMPLATE: &str = "templates/nebula/daemon.conf.tera";
@@ -56,13 +56,7 @@ impl Working {
         fleet: &Fleet,
         plan: &Plan,
     ) -> Result<(), Failure> {
-        let folder = ctx.cluster_dir();
-        std::fs::create_dir_all(&folder).map_err(|error| {
-            Failure::usage(format!("cannot make the state folder: {error}"))
-                .at(folder.display().to_string())
-                .hint("choose another one with --state-dir")
-        })?;
-        let journal = FileJournal::open(&folder.join("journal.jsonl"))?;
+        let journal = ctx.journal()?;
         let runner = Runner {
             fleet,
             sink: &*ctx.sink,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use nbctl_core::dataset::{self, DataFile, Dates, Found, HeaderAt, Schema};
+use nbctl_core::dataset::{DataFile, Dates, Found, HeaderAt, Schema};
 use nbctl_core::failure::Failure;
 use nbctl_core::owner::Claim;
 use nbctl_core::plan::{Script, Upload};
@@ -12,6 +12,7 @@ use nbctl_core::run::Input;
 use nbctl_core::units::{RemotePath, Sha256};
 
 use crate::context::Context;
+use crate::dataset::Folder;
 use crate::event::{Event, Sink};
 use crate::phase::bench::{Bench, Done};
 use crate::remote::hash_file;
@@ -145,17 +146,17 @@ pub async fn read(folder: &Path) -> Result<DataSet, Failure> {
     } else {
         folder.to_path_buf()
     };
-    let place = folder.display().to_string();
-    let wrong = |error: dataset::DatasetError| Failure::data(error.to_string()).at(place.clone());
-    let paths = paths_below(&folder)?;
     let mut files = Vec::new();
-    for found in dataset::find(&paths).map_err(wrong)? {
-        if found.kind.type_name().is_some() {
-            files.push(understand(&folder, found).await?);
-        }
+    for part in Folder::open(&folder, Dates::String)?.files {
+        files.push(LocalFile {
+            sha256: hash_file(&folder.join(&part.found.path)).await?,
+            found: part.found,
+            data: part.data,
+            bytes: part.bytes,
+        });
     }
     let data: Vec<DataFile> = files.iter().map(|file| file.data.clone()).collect();
-    let schema = Schema::of(&data).map_err(wrong)?;
+    let schema = Schema::of(&data).map_err(|error| crate::dataset::failure(&folder, &error))?;
     let bytes = files.iter().map(|file| file.bytes).sum();
     let rows = snb_datagen::Manifest::load(&folder)
         .ok()
@@ -167,65 +168,6 @@ pub async fn read(folder: &Path) -> Result<DataSet, Failure> {
         schema,
         volume: Volume { rows, bytes },
     })
-}
-
-async fn understand(folder: &Path, found: Found) -> Result<LocalFile, Failure> {
-    let path = folder.join(&found.path);
-    let (header, row) = match &found.header {
-        HeaderAt::FirstLine => first_lines(&path)?,
-        HeaderAt::File(name) => {
-            let (header, _) = first_lines(&folder.join(name))?;
-            let (row, _) = first_lines(&path)?;
-            (header, Some(row).filter(|row| !row.is_empty()))
-        }
-    };
-    let data = DataFile::derive(&found, &header, row.as_deref(), Dates::String)
-        .map_err(|error| Failure::data(error.to_string()).at(path.display().to_string()))?;
-    let bytes = std::fs::metadata(&path)
-        .map_err(|error| unreadable(&path, &error))?
-        .len();
-    let sha256 = hash_file(&path).await?;
-    Ok(LocalFile {
-        found,
-        data,
-        bytes,
-        sha256,
-    })
-}
-
-/// First and second line, without their ends.
-fn first_lines(path: &Path) -> Result<(String, Option<String>), Failure> {
-    use std::io::BufRead as _;
-    let file = std::fs::File::open(path).map_err(|error| unreadable(path, &error))?;
-    let mut lines = std::io::BufReader::new(file).split(b'\n');
-    let mut next = || -> Result<Option<String>, Failure> {
-        let Some(line) = lines.next() else {
-            return Ok(None);
-        };
-        let line = line.map_err(|error| unreadable(path, &error))?;
-        String::from_utf8(line)
-            .map(Some)
-            .map_err(|_| Failure::data("not UTF-8 text").at(format!("{}:1", path.display())))
-    };
-    let first = next()?.unwrap_or_default();
-    Ok((first, next()?.filter(|line| !line.is_empty())))
-}
-
-/// Relative paths of the files in `folder` and the folders directly below it.
-fn paths_below(folder: &Path) -> Result<Vec<String>, Failure> {
-    let mut paths = Vec::new();
-    let list = |dir: &Path| std::fs::read_dir(dir).map_err(|error| unreadable(dir, &error));
-    for entry in list(folder)?.flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if entry.path().is_dir() {
-            let inner = list(&entry.path())?.flatten();
-            paths.extend(inner.map(|file| format!("{name}/{}", file.file_name().display())));
-        } else {
-            paths.push(name);
-        }
-    }
-    paths.sort_unstable();
-    Ok(paths)
 }
 
 /// Sends the files to `<load_dir>/data/<digest of all files>`; those that are there already are left alone.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use nbctl_core::deploy::{Facts, facts_request};
 use nbctl_core::facts::{self, HostFacts};
-use nbctl_core::failure::{Failure, FailureKind};
+use nbctl_core::failure::Failure;
 use nbctl_core::inventory::Cluster;
 use nbctl_core::plan::Script;
 
@@ -12,10 +12,6 @@ use crate::remote::{Fleet, Link};
 
 /// A host that takes longer is not well.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// Times an answer is asked for.
-const TRIES: u32 = 3;
-/// What the parser says of an answer without its end.
-const CUT: &str = "cut off";
 
 /// Facts of every connected host.
 ///
@@ -25,21 +21,7 @@ pub async fn gather(cluster: &Cluster, fleet: &Fleet) -> Result<Facts, Failure> 
     fleet.each(|_, link| of_host(cluster, link)).await
 }
 
-/// Asking changes nothing, so an answer that arrived cut short is asked for again.
 async fn of_host(cluster: &Cluster, link: &Link) -> Result<HostFacts, Failure> {
-    let mut last = once(cluster, link).await;
-    for _ in 1..TRIES {
-        match last {
-            Err(failure) if failure.kind == FailureKind::Host && failure.what.contains(CUT) => {
-                last = once(cluster, link).await;
-            }
-            other => return other,
-        }
-    }
-    last
-}
-
-async fn once(cluster: &Cluster, link: &Link) -> Result<HostFacts, Failure> {
     let request = facts_request(cluster, link.host());
     let script = Script {
         text: facts::script(&request),

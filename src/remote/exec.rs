@@ -1,8 +1,8 @@
 //! Drives one started process: feeds it, collects bounded output, keeps the deadline.
 //!
 //! Purpose: one place for what ssh and local processes have in common.
-//! Duties: standard output has a ceiling and going over it is an error; of standard error the end is kept;
-//! a background process that holds the pipes open cannot hold us.
+//! Duties: standard output has a ceiling and going over it is an error, and so is a success whose output lacks its
+//! end mark; of standard error the end is kept; a background process that holds the pipes open cannot hold us.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -16,7 +16,7 @@ use tokio::time::sleep;
 pub const MAX_STDOUT: usize = 16 << 20;
 /// What is kept of the end of standard error, in bytes.
 pub const KEPT_STDERR: usize = 32 << 10;
-/// After the process has ended: how long a silent pipe is still listened to.
+/// After the process has ended and its answer is whole: how long a silent pipe is still listened to.
 const LINGER: Duration = Duration::from_secs(2);
 
 pub(super) type Writer = Pin<Box<dyn AsyncWrite + Send>>;
@@ -33,6 +33,8 @@ pub(super) enum Lost {
     Refused(String),
     /// More standard output than this many bytes.
     TooMuch(usize),
+    /// It ended well, and its output without the end mark.
+    Cut,
     /// Anything else, in words.
     Other(String),
 }
@@ -63,10 +65,11 @@ pub(super) struct Raw {
 }
 
 /// Feeds and reads `running` until it has ended; what came so far is in `raw` even when it is given up.
+/// A success is one whose standard output ends with `mark`, which is taken off.
 pub(super) async fn collect(
     running: Running,
     input: &Input,
-    max: usize,
+    (max, mark): (usize, &str),
     raw: &mut Raw,
 ) -> Result<(), Lost> {
     let Running {
@@ -79,23 +82,36 @@ pub(super) async fn collect(
     let (mut fed, mut code) = (false, None);
     let (mut out_open, mut err_open) = (true, true);
     while code.is_none() || out_open || err_open {
+        // The code may overtake the output, and by far on a busy machine.
+        let whole = code.is_some_and(|code| code != 0) || raw.stdout.ends_with(mark.as_bytes());
         tokio::select! {
             () = &mut writing, if !fed => fed = true,
             more = fill(&mut raw.stdout, &mut stdout), if out_open => out_open = more?,
             more = fill(&mut raw.stderr, &mut stderr), if err_open => err_open = more?,
             ended = &mut wait, if code.is_none() => code = Some(ended?),
-            () = sleep(LINGER), if code.is_some() => {
-                tracing::warn!("a background process holds the output of a finished script open");
+            () = sleep(LINGER), if code.is_some() && (whole || !out_open) => {
+                tracing::debug!("a background process holds the output of a finished script open");
                 break;
             }
         }
-        if raw.stdout.len() > max {
+        if raw.stdout.len() > max + mark.len() {
             return Err(Lost::TooMuch(max));
         }
         keep_end(&mut raw.stderr, KEPT_STDERR);
     }
     raw.code = code.unwrap_or_default();
-    Ok(())
+    raw.unmark(mark)
+}
+
+impl Raw {
+    fn unmark(&mut self, mark: &str) -> Result<(), Lost> {
+        match self.stdout.strip_suffix(mark.as_bytes()).map(<[u8]>::len) {
+            Some(length) => self.stdout.truncate(length),
+            None if self.code == 0 => return Err(Lost::Cut),
+            None => {}
+        }
+        Ok(())
+    }
 }
 
 /// A process that ends without reading is no error of the feed; its exit code tells.
@@ -125,4 +141,62 @@ pub(super) fn keep_end(kept: &mut Vec<u8>, limit: usize) {
 /// `work` within `limit`; `None` when the time is over.
 pub(super) async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
     tokio::time::timeout(limit, work).await.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+    use tokio::io::{DuplexStream, duplex, empty};
+
+    use super::*;
+
+    const MARK: &str = "\nmark\n";
+
+    /// Ends with `code` at once; `speak` gets the other end of its standard output.
+    async fn answer<F: Future<Output = Option<DuplexStream>>>(
+        code: i32,
+        speak: impl FnOnce(DuplexStream) -> F,
+    ) -> (Result<(), Lost>, Raw) {
+        let (stdout, said) = duplex(64);
+        let running = Running {
+            stdin: None,
+            stdout: Box::pin(stdout),
+            stderr: Box::pin(empty()),
+            wait: std::future::ready(Ok(code)).boxed(),
+        };
+        let (input, mut raw) = (Input::Bytes(Vec::new()), Raw::default());
+        let work = collect(running, &input, (64, MARK), &mut raw);
+        // What it did not close is held open until the end.
+        let (ended, _held) = tokio::join!(work, speak(said));
+        (ended, raw)
+    }
+
+    #[tokio::test]
+    async fn output_may_come_long_after_the_code() {
+        let (ended, raw) = answer(0, async |mut said| {
+            said.write_all(b"beg").await.unwrap();
+            sleep(LINGER + Duration::from_millis(300)).await;
+            said.write_all(b"un\nmark\n").await.unwrap();
+            Some(said)
+        })
+        .await;
+        assert_eq!((ended, raw.stdout), (Ok(()), b"begun".to_vec()));
+    }
+
+    #[tokio::test]
+    async fn success_without_its_end_is_none() {
+        let cut = async |mut said: DuplexStream| {
+            said.write_all(b"begun\nma").await.unwrap();
+            None
+        };
+        assert_eq!(answer(0, cut).await.0, Err(Lost::Cut));
+        let (ended, raw) = answer(3, cut).await;
+        assert_eq!((ended, raw.code), (Ok(()), 3));
+    }
+
+    #[tokio::test]
+    async fn a_failure_is_not_held_up_by_who_keeps_its_pipe() {
+        let (ended, raw) = answer(1, async |said| Some(said)).await;
+        assert_eq!((ended, raw.code), (Ok(()), 1));
+    }
 }

@@ -124,7 +124,7 @@ impl Link {
         let token = script::token();
         let job = Job {
             title: &title,
-            argv: script::data_argv(&token, sudo, FETCH, &[path.as_str()]),
+            argv: script::data_argv(&token, sudo, &script::answering(FETCH), &[path.as_str()]),
             token,
             sudo,
             timeout: SMALL,
@@ -189,7 +189,7 @@ fn put_job<'a>(
     let args = [path.as_str(), &mode, &sha256];
     Job {
         title,
-        argv: script::data_argv(&token, sudo, PUT, &args),
+        argv: script::data_argv(&token, sudo, &script::answering(PUT), &args),
         token,
         sudo,
         timeout,

@@ -226,7 +226,8 @@ impl Link {
         let begun = Instant::now();
         let mut guard = KillOnDrop::new(self, job);
         let mut raw = Raw::default();
-        let work = collect(running, input, job.max_stdout, &mut raw);
+        let mark = script::end_mark(&job.token);
+        let work = collect(running, input, (job.max_stdout, &mark), &mut raw);
         let ended = within(job.timeout + GRACE, work).await;
         let late = begun.elapsed() >= job.timeout;
         let failure = match ended {
@@ -252,8 +253,9 @@ impl Link {
         let argv = script::argv(&own, sudo, KILL_LIMIT);
         let input = Input::Bytes(script::framed(&script::kill_text(token)).into_bytes());
         if let Ok(running) = self.spawn(&argv, &input).await {
-            let mut raw = Raw::default();
-            drop(within(KILL_LIMIT, collect(running, &input, MAX_STDOUT, &mut raw)).await);
+            let (mut raw, mark) = (Raw::default(), script::end_mark(&own));
+            let work = collect(running, &input, (MAX_STDOUT, &mark), &mut raw);
+            drop(within(KILL_LIMIT, work).await);
         }
     }
 
@@ -292,6 +294,7 @@ impl Link {
                     .hint("raise MaxSessions in sshd_config of the host");
             }
             Lost::TooMuch(max) => format!("{title}: more than {} MiB of output", max >> 20),
+            Lost::Cut => format!("{title}: the end of its answer did not arrive"),
             Lost::Other(text) => format!("{title}: {text}"),
         };
         Failure::step(what)

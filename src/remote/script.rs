@@ -3,7 +3,8 @@
 //! Purpose: the same framing for ssh and for this machine, in plain POSIX sh (dash, bash 4.2, busybox).
 //! Duties: the text goes by standard input, so nothing of it shows in a process list; it is run only when all
 //! of it has arrived; it cannot eat itself by reading standard input; it carries a token in its command
-//! line by which [`kill_text`] ends the whole tree, which ssh alone would leave running.
+//! line by which [`kill_text`] ends the whole tree, which ssh alone would leave running; the token, printed at
+//! the end, shows that all of the output has come back.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -67,6 +68,16 @@ pub(super) fn argv(token: &str, sudo: bool, timeout: Duration) -> Vec<String> {
     strings(&["sh", "-c", &text, token, &seconds.max(1).to_string()])
 }
 
+/// Last of the standard output of a script or [`answering`] program that was not killed.
+pub(super) fn end_mark(token: &str) -> String {
+    format!("\n{token}\n")
+}
+
+/// The one-line `program`, its output closed by the [`end_mark`].
+pub(super) fn answering(program: &str) -> String {
+    format!("( {program} ); c=$?; printf '\\n%s\\n' \"$0\"; exit $c")
+}
+
 /// Command that runs the one-line `program` with `args` as `$1…`; standard input is data.
 pub(super) fn data_argv(token: &str, sudo: bool, program: &str, args: &[&str]) -> Vec<String> {
     let start = if sudo { SUDO } else { NO_SUDO };
@@ -78,11 +89,13 @@ pub(super) fn data_argv(token: &str, sudo: bool, program: &str, args: &[&str]) -
     all
 }
 
-/// What is sent to `sh -s`: a group is parsed to its end before any of it is run.
+/// What is sent to `sh -s`: a group is parsed to its end before any of it is run. A group of its own shell, so that
+/// `exit` does not go past the [`end_mark`].
 pub(super) fn framed(text: &str) -> String {
     format!(
         "LC_ALL=C; PATH=\"$PATH:/usr/local/sbin:/usr/sbin:/sbin\"; export LC_ALL PATH\n\
-         {{\n{text}\n}} </dev/null\n"
+         (\n{text}\n) </dev/null\n\
+         c=$?; printf '\\n%s\\n' \"$1\"; exit $c\n"
     )
 }
 

@@ -19,8 +19,8 @@ use super::{Job, KillOnDrop, Link, script};
 const PROGRAM: &str = r#""$@"; exit $?"#;
 /// After its input was closed the program may take this long.
 const FAREWELL: Duration = Duration::from_secs(10);
-/// After its end, how long its output is still listened to.
-const LINGER: Duration = Duration::from_secs(2);
+/// After its end, how long its output is still listened to: on a busy machine the code overtakes the last lines.
+const LINGER: Duration = Duration::from_secs(20);
 const FAR: Duration = Duration::from_hours(24 * 365);
 
 /// What is run.

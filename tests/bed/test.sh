@@ -18,10 +18,10 @@ clean_up() {
 
 run_tests() {
   if cargo nextest --version >/dev/null 2>&1; then
-    cargo nextest run --workspace --locked
+    cargo nextest run --workspace --locked --no-fail-fast
     cargo test --workspace --locked --doc
   else
-    cargo test --workspace --locked
+    cargo test --workspace --locked --no-fail-fast
   fi
 }
 

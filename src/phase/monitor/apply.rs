@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Seen;
 use crate::context::Context;
-use crate::runner::{Applied, FileJournal, Nobody, Runner};
+use crate::runner::{Applied, Nobody, Runner};
 
 /// What came of it.
 #[derive(Debug, Default)]
@@ -34,13 +34,7 @@ pub async fn apply(
     plans: &BTreeMap<HostName, HostPlan>,
     cancel: &CancellationToken,
 ) -> Result<Done, Failure> {
-    let folder = ctx.cluster_dir();
-    std::fs::create_dir_all(&folder).map_err(|error| {
-        Failure::usage(format!("cannot make the state folder: {error}"))
-            .at(folder.display().to_string())
-            .hint("choose another one with --state-dir")
-    })?;
-    let journal = FileJournal::open(&folder.join("journal.jsonl"))?;
+    let journal = ctx.journal()?;
     let runner = Runner {
         fleet: &seen.fleet,
         sink: &*ctx.sink,

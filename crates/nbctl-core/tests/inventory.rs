@@ -86,6 +86,51 @@ fn settings_come_from_the_strongest_layer() {
     );
 }
 
+/// Options inside a flag are merged one by one, whichever way they are written; values stay as written.
+#[test]
+fn options_of_flags_are_merged_by_layer() {
+    let text = "format: 1\ncluster: c\nssh: {user: v}\nnebula:\n  version: 3.8.0\n  deploy_dir: /home/v/nebula\n  flags:
+    rocksdb_column_family_options: {write_buffer_size: 1, num_levels: 6, max_write_buffer_number: ~}
+    memory_tracker_limit_ratio: 0.80
+    rocksdb_db_options: {max_background_jobs: 4}
+  storaged:
+    flags: |
+      rocksdb_column_family_options={\"write_buffer_size\":\"2\",\"disable_auto_compactions\":\"true\"}
+      # last word
+      --rocksdb_block_cache = 4096
+hosts:
+  - address: 10.0.0.1
+    roles: [metad, graphd, storaged, monitor, load]
+    storaged: {flags: {rocksdb_column_family_options: {write_buffer_size: 0x40, disable_auto_compactions: false}}}
+  - address: 10.0.0.2
+    roles: [storaged]
+    flags: {rocksdb_db_options: {max_background_jobs: null}}";
+    let loaded = load(&Source::new("inv.yaml", text));
+    assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
+    let cluster = loaded.cluster.unwrap();
+    let flags: Vec<_> = cluster
+        .daemons_of(DaemonRole::Storaged)
+        .map(|d| &d.flags)
+        .collect();
+    let cases = [
+        (
+            "rocksdb_column_family_options",
+            // max_bytes_for_level_base is the shipped value; the shipped max_write_buffer_number was taken away.
+            r#"{"disable_auto_compactions":"false","max_bytes_for_level_base":"268435456","num_levels":"6","write_buffer_size":"0x40"}"#,
+            r#"{"disable_auto_compactions":"true","max_bytes_for_level_base":"268435456","num_levels":"6","write_buffer_size":"2"}"#,
+        ),
+        ("rocksdb_db_options", r#"{"max_background_jobs":"4"}"#, "{}"),
+        ("memory_tracker_limit_ratio", "0.80", "0.80"),
+        ("rocksdb_block_cache", "4096", "4096"),
+    ];
+    for (name, first, second) in cases {
+        assert_eq!(flags[0][name], first);
+        assert_eq!(flags[1][name], second);
+    }
+    let metad = cluster.daemons_of(DaemonRole::Metad).next().unwrap();
+    assert!(!metad.flags.contains_key("rocksdb_db_options"));
+}
+
 const HEAD: &str = "format: 1\ncluster: c\nssh: {user: v}\nnebula:\n  version: 3.8.0\n  deploy_dir: /home/v/nebula";
 const HOSTS: &str =
     "hosts:\n  - address: 10.0.0.1\n    roles: [metad, graphd, storaged, monitor, load]";

@@ -3,11 +3,13 @@
 //! Duty: gflags take an unknown or misspelled line of a file without a word, so only what `/flags`
 //! answers proves that a flag took effect. Values are compared by the type the daemon reports.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::Serialize;
 use serde_json::Value;
+
+use crate::flags::{is_nested, read_options};
 
 /// Flags as a daemon reports them; `null` is a flag it does not have.
 pub type ReadFlags = BTreeMap<String, Value>;
@@ -15,11 +17,11 @@ pub type ReadFlags = BTreeMap<String, Value>;
 /// A flag that is not as rendered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// Name.
+    /// Name; for an option inside a flag `flag.option`.
     pub flag: String,
-    /// As rendered.
-    pub wanted: String,
-    /// As reported; `None`: the daemon has no such flag.
+    /// As rendered; `None`: an option that nobody asked for.
+    pub wanted: Option<String>,
+    /// As reported; `None`: the daemon has no such flag, or was not given the option.
     pub found: Option<String>,
 }
 
@@ -30,9 +32,17 @@ impl fmt::Display for Difference {
             wanted,
             found,
         } = self;
-        match found {
-            Some(found) => write!(f, "{flag} is {found}, not {wanted}"),
-            None => write!(
+        match (wanted, found) {
+            (Some(wanted), Some(found)) => write!(f, "{flag} is {found}, not {wanted}"),
+            (None, found) => write!(
+                f,
+                "{flag} is {}, not left out",
+                found.as_deref().unwrap_or("set")
+            ),
+            (Some(wanted), None) if flag.contains('.') => {
+                write!(f, "{flag} is not set, not {wanted}")
+            }
+            (Some(wanted), None) => write!(
                 f,
                 "this version has no flag {flag} ({wanted} has no effect)"
             ),
@@ -62,21 +72,44 @@ pub fn parse_flags(text: &str) -> Result<ReadFlags, String> {
 }
 
 /// What differs between the flags rendered and those reported. A flag that is not in the answer at
-/// all counts as missing.
+/// all counts as missing; flags that hold options are compared option by option.
 pub fn differences(rendered: &BTreeMap<String, String>, read: &ReadFlags) -> Vec<Difference> {
-    let differs = |(flag, wanted): (&String, &String)| {
+    let of_flag = |(flag, wanted): (&String, &String)| {
         let found = read.get(flag).filter(|value| !value.is_null());
-        if found.is_some_and(|found| same(wanted, found)) {
-            return None;
+        match found {
+            Some(found) if same(wanted, found) => Vec::new(),
+            Some(Value::String(text)) if is_nested(flag) => of_options(flag, wanted, text),
+            found => vec![Difference {
+                flag: flag.clone(),
+                wanted: Some(wanted.clone()),
+                found: found.map(shown),
+            }],
         }
-        let found = found.map(shown);
-        Some(Difference {
-            flag: flag.clone(),
-            wanted: wanted.clone(),
+    };
+    rendered.iter().flat_map(of_flag).collect()
+}
+
+/// Options that differ; the whole flag when one of the two is no list of options.
+fn of_options(flag: &str, wanted: &str, found: &str) -> Vec<Difference> {
+    let (Ok(wants), Ok(has)) = (read_options(wanted), read_options(found)) else {
+        let (wanted, found) = (Some(wanted.to_owned()), Some(found.to_owned()));
+        return vec![Difference {
+            flag: flag.to_owned(),
+            wanted,
+            found,
+        }];
+    };
+    let names: BTreeSet<&String> = wants.keys().chain(has.keys()).collect();
+    let one = |name: &String| {
+        let of = |options: &BTreeMap<String, Option<String>>| options.get(name).cloned().flatten();
+        let (wanted, found) = (of(&wants), of(&has));
+        (wanted != found).then(|| Difference {
+            flag: format!("{flag}.{name}"),
+            wanted,
             found,
         })
     };
-    rendered.iter().filter_map(differs).collect()
+    names.into_iter().filter_map(one).collect()
 }
 
 fn shown(value: &Value) -> String {
@@ -114,15 +147,10 @@ fn same_number(wanted: &str, found: &serde_json::Number) -> bool {
     }
 }
 
-/// Nested options (`rocksdb_*_options`) are JSON in a string; order and blanks do not matter.
+/// Options inside a flag are JSON in a string; order, blanks and quotes around values do not matter.
 fn same_nested(wanted: &str, found: &str) -> bool {
-    let object = |text: &str| {
-        serde_json::from_str::<Value>(text)
-            .ok()
-            .filter(Value::is_object)
-    };
-    match (object(wanted), object(found)) {
-        (Some(wanted), Some(found)) => wanted == found,
+    match (read_options(wanted), read_options(found)) {
+        (Ok(wanted), Ok(found)) => wanted == found,
         _ => false,
     }
 }
@@ -156,6 +184,7 @@ mod tests {
                 true,
             ),
             (r#"{"a":"1"}"#, r#""{\"a\":\"2\"}""#, false),
+            (r#"{"a":"1"}"#, r#""{\"a\": 1}""#, true),
             ("{}", "\"\"", false),
         ];
         for (wanted, found, expected) in cases {
@@ -182,6 +211,17 @@ mod tests {
             "this version has no flag absent (1 has no effect)",
             "this version has no flag max_handlers_per_req (10 has no effect)",
             "wal_ttl is 14400, not 600",
+        ];
+        assert_eq!(found, expected);
+        let nested = r#"{"flags":[{"name":"rocksdb_db_options","value":"{\"a\":\"1\",\"b\":\"2\",\"c\":\"3\"}"}]}"#;
+        let wanted = r#"{"a":"1","b":"4","d":"5"}"#.to_owned();
+        let rendered = [("rocksdb_db_options".to_owned(), wanted)].into();
+        let found = differences(&rendered, &parse_flags(nested).unwrap());
+        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        let expected = [
+            "rocksdb_db_options.b is 2, not 4",
+            "rocksdb_db_options.c is 3, not left out",
+            "rocksdb_db_options.d is not set, not 5",
         ];
         assert_eq!(found, expected);
         assert!(

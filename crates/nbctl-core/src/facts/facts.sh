@@ -119,13 +119,13 @@ owner() {
 
 digest() {
   [ -f "$1" ] || return 0
-  nb_sum=$(sha256sum <"$1" 2>/dev/null)
+  nb_sum=$(sha256sum 2>/dev/null <"$1")
   say file "$1" "${nb_sum%% *}"
 }
 
 one_process() {
   nb_stat=$(first_line "/proc/$1/stat")
-  nb_cmd=$(tr '\000\011\012' '   ' <"/proc/$1/cmdline" 2>/dev/null)
+  nb_cmd=$(tr '\000\011\012' '   ' 2>/dev/null <"/proc/$1/cmdline")
   nb_files=$($nb_sudo sed -n 's/^Max open files *\([0-9a-z]*\).*/\1/p' "/proc/$1/limits" 2>/dev/null)
   nb_cwd=$($nb_sudo readlink "/proc/$1/cwd" 2>/dev/null)
   say process "$1" "$2" "$(first_line "/proc/$1/comm")" "$(stat -c %U "/proc/$1" 2>/dev/null)" \

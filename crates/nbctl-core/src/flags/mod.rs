@@ -4,11 +4,15 @@
 //! changed while running". The facts are data (`data/flags.yaml`); a flag that is missing there is
 //! unknown to nbctl, which does not mean that it does not exist.
 
+mod options;
+
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
 use crate::inventory::{DaemonRole, Version};
+
+pub use options::{Options, holder, is_nested, nearest_option, read_options, takes, write_options};
 
 /// How a new value reaches a daemon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -99,13 +103,14 @@ impl Catalogue {
 
     /// The known name that is closest to `name`, when it is close enough to be meant.
     pub fn nearest(&self, name: &str) -> Option<&str> {
-        let scored = self
-            .flags
-            .iter()
-            .map(|f| (distance(&f.name, name), f.name.as_str()));
-        let (best, flag) = scored.min()?;
-        (best <= name.len().div_ceil(6)).then_some(flag)
+        nearest(name, self.flags.iter().map(|f| f.name.as_str()))
     }
+}
+
+/// The closest of some names, when it is close enough to be meant.
+fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let (best, known) = known.map(|k| (distance(k, name), k)).min()?;
+    (best <= name.len().div_ceil(6)).then_some(known)
 }
 
 impl Flag {

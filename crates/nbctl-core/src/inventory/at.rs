@@ -27,6 +27,15 @@ impl Place {
             len: location.span().len(),
         }
     }
+
+    /// A place on the same line, `by` characters further.
+    pub(crate) fn shifted(self, by: usize, len: usize) -> Self {
+        Self {
+            column: self.column + by as u64,
+            len: len as u64,
+            ..self
+        }
+    }
 }
 
 impl fmt::Display for Place {
@@ -36,7 +45,7 @@ impl fmt::Display for Place {
 }
 
 /// A value with the place it was written at.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct At<T> {
     pub value: T,
     pub place: Place,

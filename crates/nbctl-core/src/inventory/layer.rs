@@ -4,8 +4,9 @@
 //! then host and role.
 
 use super::at::{At, Place};
+use super::flags::Flags;
 use super::names::DaemonRole;
-use super::spec::{Flags, HostSpec, Inventory, NebulaSpec, RoleSpec};
+use super::spec::{HostSpec, Inventory, NebulaSpec, RoleSpec};
 
 /// What one place says about a daemon.
 #[derive(Debug, Clone, Copy)]

@@ -6,6 +6,7 @@
 mod at;
 mod check;
 mod cluster;
+mod flags;
 mod layer;
 mod layout;
 mod names;
@@ -23,6 +24,7 @@ pub use at::{At, Place};
 pub use cluster::{
     Cluster, Daemon, GraphLogin, Host, Monitor, PackageSource, Secret, SourceMark, SshTarget,
 };
+pub use flags::{FlagLine, FlagValue, Flags, Scalar};
 pub use layout::Layout;
 pub use names::{DaemonRole, Role};
 pub use path::{owned as owned_path, protected as protected_path};
@@ -31,5 +33,5 @@ pub use problem::{Problem, Severity, Source};
 pub use range::expand as expand_range;
 pub use resolve::{Loaded, load};
 pub use select::Selection;
-pub use spec::{Component, FlagValue, Flags, Install, Inventory, KnownHosts, Reach};
+pub use spec::{Component, Install, Inventory, KnownHosts, Reach};
 pub use version::{Line, Version};

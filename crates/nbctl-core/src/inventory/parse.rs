@@ -6,16 +6,20 @@
 use serde_yaml::options::DuplicateKeyPolicy;
 
 use super::at::Place;
+use super::flags::pasted;
 use super::problem::{Problem, Source};
 use super::spec::Inventory;
 
 /// Reads the shape of an inventory. The parser stops at its first error; when that is an unknown key
 /// on a line of its own, the key is taken out and reading goes on, so that all of them are told.
 pub(crate) fn parse(source: &Source, problems: &mut Vec<Problem>) -> Option<Inventory> {
-    let mut text = source.text.clone();
+    let mut text = pasted(&source.text).into_owned();
     loop {
         let error = match read(&text) {
-            Ok(inventory) => return Some(inventory),
+            Ok(mut inventory) => {
+                inventory.all_flags().for_each(|f| f.settle(&source.text));
+                return Some(inventory);
+            }
             Err(error) => error,
         };
         let problem = refused(&error);

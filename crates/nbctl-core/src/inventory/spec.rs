@@ -3,13 +3,13 @@
 //! Duty: shape only. Unknown keys are refused here; what the values mean together is decided in
 //! `resolve` and `check`, which can name every problem at once instead of the first one.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::at::At;
+use super::flags::Flags;
 use super::names::Role;
 
 /// Where to run: hosts, what runs on them, and how to reach them.
@@ -289,29 +289,21 @@ pub struct HostSpec {
     pub labels: BTreeMap<String, String>,
 }
 
-/// Flags by name.
-pub type Flags = BTreeMap<String, At<FlagValue>>;
-
-/// Value of a flag: any YAML scalar, taken as the text that is written.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(transparent)]
-pub struct FlagValue(pub String);
-
-impl JsonSchema for FlagValue {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "FlagValue".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": ["string", "number", "boolean"] })
-    }
-}
-
 impl Inventory {
+    /// Every list of flags.
+    pub(crate) fn all_flags(&mut self) -> impl Iterator<Item = &mut Flags> {
+        let nebula = &mut self.nebula;
+        let roles = [&mut nebula.metad, &mut nebula.graphd, &mut nebula.storaged];
+        let of_hosts = self.hosts.value.iter_mut().flat_map(|host| {
+            let host = &mut host.value;
+            let roles = [&mut host.metad, &mut host.graphd, &mut host.storaged];
+            let roles = roles.into_iter().flatten().map(|r| &mut r.flags);
+            [&mut host.flags].into_iter().chain(roles)
+        });
+        let roles = roles.into_iter().flatten().map(|r| &mut r.flags);
+        [&mut nebula.flags].into_iter().chain(roles).chain(of_hosts)
+    }
+
     /// The JSON schema of this file, for editors and `inventory schema`.
     pub fn json_schema() -> serde_json::Value {
         schemars::schema_for!(Self).to_value()

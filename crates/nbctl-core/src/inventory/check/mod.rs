@@ -4,6 +4,7 @@
 
 mod flags;
 mod folders;
+mod options;
 mod ports;
 mod shape;
 

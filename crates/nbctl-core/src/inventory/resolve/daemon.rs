@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::at::{At, Place};
 use super::super::cluster::Daemon;
+use super::super::flags::{FlagLine, FlagValue};
 use super::super::layer::{Layer, Layers};
 use super::super::layout::Layout;
 use super::super::names::DaemonRole;
@@ -13,7 +14,7 @@ use super::super::spec::{HostSpec, Inventory};
 use super::super::version::Version;
 use super::host::HostDraft;
 use super::{Draft, keep, value};
-use crate::flags::Catalogue;
+use crate::flags::{Catalogue, Options, is_nested, read_options, write_options};
 use crate::units::RemotePath;
 
 /// A resolved daemon (flags still empty) and where its settings stand.
@@ -151,38 +152,92 @@ pub(super) fn fill_flags(draft: &mut Draft<'_>, version: Version) {
     let addresses: Vec<String> = metads.map(|d| d.daemon.endpoint()).collect();
     let addresses = addresses.join(",");
     for DaemonDraft { daemon, layers, .. } in &mut draft.daemons {
-        let mut flags = weak_flags(daemon.role, version);
+        let mut merged = Merged::default();
+        weak_flags(daemon.role, version).for_each(|(name, value)| merged.text(name, value));
         for layer in layers.weakest_first() {
-            flags.extend(written_flags(layer, daemon.role));
+            written_flags(layer, daemon.role).for_each(|line| merged.line(line));
         }
-        flags.extend(identity_flags(daemon, version, &addresses));
-        daemon.flags = flags;
+        daemon.flags = merged.into_texts();
+        daemon
+            .flags
+            .extend(identity_flags(daemon, version, &addresses));
     }
 }
 
-fn weak_flags(role: DaemonRole, version: Version) -> BTreeMap<String, String> {
-    let shipped = Catalogue::builtin().shipped(role, version);
-    let mut flags: BTreeMap<_, _> = shipped
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect();
-    flags.insert("ws_ip".to_owned(), "0.0.0.0".to_owned());
-    flags
+/// Flags of one daemon while layers are laid over each other: those with options are merged option by option.
+#[derive(Default)]
+struct Merged {
+    texts: BTreeMap<String, String>,
+    options: BTreeMap<String, Options>,
+}
+
+impl Merged {
+    fn line(&mut self, line: &FlagLine) {
+        match &line.value {
+            FlagValue::Text(scalar) => self.text(&line.name, &scalar.text),
+            FlagValue::Options(options) => {
+                for (name, option) in options {
+                    let value = option.value.as_ref().map(|scalar| scalar.text.as_str());
+                    self.option(&line.name, name, value);
+                }
+            }
+        }
+    }
+
+    /// A text that is not what the flag wants was told by the checks and is left out.
+    fn text(&mut self, name: &str, text: &str) {
+        if !is_nested(name) {
+            self.texts.insert(name.to_owned(), text.to_owned());
+            return;
+        }
+        self.options.entry(name.to_owned()).or_default();
+        for (option, value) in read_options(text).unwrap_or_default() {
+            self.option(name, &option, value.as_deref());
+        }
+    }
+
+    fn option(&mut self, flag: &str, name: &str, value: Option<&str>) {
+        let options = self.options.entry(flag.to_owned()).or_default();
+        match value {
+            Some(value) => options.insert(name.to_owned(), value.to_owned()),
+            None => options.remove(name),
+        };
+    }
+
+    fn into_texts(self) -> BTreeMap<String, String> {
+        let nested = self
+            .options
+            .iter()
+            .map(|(flag, options)| (flag.clone(), write_options(options)));
+        let mut all = self.texts;
+        all.extend(nested);
+        all
+    }
+}
+
+fn weak_flags(
+    role: DaemonRole,
+    version: Version,
+) -> impl Iterator<Item = (&'static str, &'static str)> {
+    Catalogue::builtin()
+        .shipped(role, version)
+        .chain([("ws_ip", "0.0.0.0")])
 }
 
 /// What a layer says to this role. From a list for all daemons, flags that the catalogue gives to
 /// other roles only are left out, so that one list can hold flags of each.
-fn written_flags<'a>(
-    layer: &'a Layer<'_>,
-    role: DaemonRole,
-) -> impl Iterator<Item = (String, String)> + 'a {
+fn written_flags<'a>(layer: &'a Layer<'_>, role: DaemonRole) -> impl Iterator<Item = &'a FlagLine> {
     let known = move |name: &str| {
         Catalogue::builtin()
             .get(name)
             .is_none_or(|f| f.is_for(role))
     };
     let fits = move |name: &str| layer.role.is_some() || known(name);
-    let mine = layer.flags.iter().filter(move |(name, _)| fits(name));
-    mine.map(|(name, value)| (name.clone(), value.value.0.clone()))
+    layer
+        .flags
+        .lines
+        .iter()
+        .filter(move |line| fits(&line.name))
 }
 
 fn identity_flags(daemon: &Daemon, version: Version, metads: &str) -> Vec<(String, String)> {

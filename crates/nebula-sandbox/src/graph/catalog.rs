@@ -7,7 +7,7 @@ use nebula_wire::Value;
 
 use super::{error::QueryError, eval};
 use crate::{
-    meta::model::{Catalog, Field, Schema, SchemaKind, Space},
+    meta::model::{Catalog, Field, Schema, SchemaKind, Space, VidType},
     ngql,
     storage::VidRef,
 };
@@ -117,6 +117,22 @@ impl SpaceInfo {
             hosts,
             space: space.clone(),
         }
+    }
+
+    /// A space of nothing, for statements that read no graph.
+    pub(super) fn nothing() -> Self {
+        Self::new(&Space {
+            id: 0,
+            name: String::new(),
+            replica: 1,
+            vid: VidType::Int,
+            comment: None,
+            parts: Vec::new(),
+            tags: std::collections::BTreeMap::new(),
+            edges: std::collections::BTreeMap::new(),
+            indexes: std::collections::BTreeMap::new(),
+            stats: None,
+        })
     }
 
     /// The partition (from 1) and the place in `hosts` of a vertex.

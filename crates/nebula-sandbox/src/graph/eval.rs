@@ -37,6 +37,10 @@ pub(super) trait Scope {
             "`$-.{column}', not exist prop `{column}'"
         )))
     }
+    /// `inner.name` that is cheaper to answer without evaluating all of `inner`.
+    fn attribute(&self, _inner: &Expr, _name: &str) -> Option<Result<Value, QueryError>> {
+        None
+    }
     /// A call that is cheaper to answer without evaluating its argument.
     fn shortcut(&self, _function: &str, _argument: &Expr) -> Option<Result<Value, QueryError>> {
         None
@@ -60,7 +64,10 @@ pub(super) fn eval(expr: &Expr, scope: &dyn Scope) -> Result<Value, QueryError> 
         Expr::DstProp(tag, prop) => scope.end_prop(true, tag, prop),
         Expr::SrcProp(tag, prop) => scope.end_prop(false, tag, prop),
         Expr::Input(column) => scope.input(column),
-        Expr::Attr(inner, name) => Ok(attribute(&eval(inner, scope)?, name)),
+        Expr::Attr(inner, name) => match scope.attribute(inner, name) {
+            Some(result) => result,
+            None => Ok(attribute(&eval(inner, scope)?, name)),
+        },
         Expr::Subscript(inner, index) => Ok(subscript(&eval(inner, scope)?, &eval(index, scope)?)),
         Expr::Call(name, args) => call(name, args, scope),
         Expr::Aggregate(name, ..) => Err(QueryError::semantic(format!(

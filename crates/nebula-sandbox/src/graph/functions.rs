@@ -2,7 +2,7 @@
 
 use nebula_wire::{
     Value,
-    value::{Date, DateTime, NullKind},
+    value::{Date, DateTime, Edge, NullKind, Path},
 };
 
 use super::{error::QueryError, time};
@@ -67,6 +67,9 @@ fn temporal(name: &str, args: &[Value]) -> Result<Value, QueryError> {
 }
 
 fn one(name: &str, value: &Value) -> Option<Value> {
+    if name == "exists" {
+        return Some(Value::Bool(!matches!(value, Value::Null(_) | Value::Empty)));
+    }
     if let Value::Null(kind) = value {
         return (name != "coalesce")
             .then_some(Value::Null(*kind))
@@ -182,6 +185,8 @@ fn graphical(name: &str, value: &Value) -> Option<Value> {
         ),
         ("properties", Value::Edge(edge)) => Value::Map(edge.props.clone()),
         ("properties", Value::Map(items)) => Value::Map(items.clone()),
+        ("src", Value::Edge(edge)) if edge.etype < 0 => edge.dst.clone(),
+        ("dst", Value::Edge(edge)) if edge.etype < 0 => edge.src.clone(),
         ("src", Value::Edge(edge)) => edge.src.clone(),
         ("dst", Value::Edge(edge)) => edge.dst.clone(),
         ("rank", Value::Edge(edge)) => Value::Int(edge.ranking),
@@ -195,6 +200,7 @@ fn graphical(name: &str, value: &Value) -> Option<Value> {
                     .collect(),
             )
         }
+        ("relationships", Value::Path(path)) => relationships(path),
         ("startnode", Value::Path(path)) => Value::Vertex(Box::new(path.src.clone())),
         ("endnode", Value::Path(path)) => {
             let last = path.steps.last().map_or(&path.src, |step| &step.dst);
@@ -206,11 +212,29 @@ fn graphical(name: &str, value: &Value) -> Option<Value> {
         ("coalesce", value) => value.clone(),
         (
             "id" | "tags" | "labels" | "properties" | "src" | "dst" | "rank" | "type" | "typeid"
-            | "nodes" | "startnode" | "endnode" | "keys" | "head" | "last",
+            | "nodes" | "relationships" | "startnode" | "endnode" | "keys" | "head" | "last",
             _,
         ) => bad(),
         _ => return None,
     })
+}
+
+/// The edges of a path, seen in the direction of travel.
+fn relationships(path: &Path) -> Value {
+    let mut from = &path.src.vid;
+    let mut edges = Vec::with_capacity(path.steps.len());
+    for step in &path.steps {
+        edges.push(Value::Edge(Box::new(Edge {
+            src: from.clone(),
+            dst: step.dst.vid.clone(),
+            etype: step.etype,
+            name: step.name.clone(),
+            ranking: step.ranking,
+            props: step.props.clone(),
+        })));
+        from = &step.dst.vid;
+    }
+    Value::List(edges)
 }
 
 fn many(name: &str, args: &[Value]) -> Option<Value> {

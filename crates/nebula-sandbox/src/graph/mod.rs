@@ -6,6 +6,7 @@ mod error;
 mod eval;
 mod exec;
 mod functions;
+mod key;
 mod knobs;
 mod operators;
 mod row;

@@ -2,6 +2,7 @@
 
 use nebula_wire::Value;
 
+use super::cypher::Query;
 use crate::{
     line::Role,
     meta::{
@@ -289,6 +290,8 @@ pub enum Stmt {
         yields: Option<Yield>,
     },
     FindPath(FindPath),
+    /// `MATCH` and what may stand around it.
+    Match(Box<Query>),
     /// `YIELD …` and `RETURN …` without a pattern.
     Yield {
         yields: Yield,

@@ -1,9 +1,11 @@
 //! nGQL: text to statements. What is understood is listed in `docs/design/sandbox.md`.
 
 pub mod ast;
+pub mod cypher;
 mod lexer;
 mod parser;
 mod print;
+mod visit;
 
 pub use parser::parse;
 pub use print::value_text;

@@ -1,10 +1,10 @@
 //! Expressions as NebulaGraph prints them: these texts are the column names of results.
 
-use std::fmt::{self, Display, Formatter};
+use std::fmt::{self, Display, Formatter, Write};
 
 use nebula_wire::{
     Value,
-    value::{Date, DateTime, NullKind, Time},
+    value::{Date, DateTime, Edge, NullKind, Path, Time},
 };
 
 use super::ast::{Expr, Op};
@@ -157,15 +157,42 @@ pub fn value_text(value: &Value, quoted: bool) -> String {
             format!("{{{}}}", items.join(","))
         }
         Value::Vertex(vertex) => format!("({})", value_text(&vertex.vid, quoted)),
-        Value::Edge(edge) => format!(
-            "[:{} {}->{} @{}]",
-            String::from_utf8_lossy(&edge.name),
-            value_text(&edge.src, quoted),
-            value_text(&edge.dst, quoted),
-            edge.ranking
-        ),
+        Value::Edge(edge) => edge_text(edge, quoted),
+        Value::Path(path) => path_text(path, quoted),
         other => format!("{other:?}"),
     }
+}
+
+/// `[:E 1->2 @0]`, in the edge's own direction.
+fn edge_text(edge: &Edge, quoted: bool) -> String {
+    let (src, dst) = if edge.etype < 0 {
+        (&edge.dst, &edge.src)
+    } else {
+        (&edge.src, &edge.dst)
+    };
+    format!(
+        "[:{} {}->{} @{}]",
+        String::from_utf8_lossy(&edge.name),
+        value_text(src, quoted),
+        value_text(dst, quoted),
+        edge.ranking
+    )
+}
+
+/// `<(1)-[:E@0]->(2)<-[:E@0]-(3)>`.
+fn path_text(path: &Path, quoted: bool) -> String {
+    let mut text = format!("<({})", value_text(&path.src.vid, quoted));
+    for step in &path.steps {
+        let (left, right) = if step.etype < 0 {
+            ("<-", "-")
+        } else {
+            ("-", "->")
+        };
+        let name = String::from_utf8_lossy(&step.name);
+        let end = value_text(&step.dst.vid, quoted);
+        write!(text, "{left}[:{name}@{}]{right}({end})", step.ranking).ok();
+    }
+    text + ">"
 }
 
 fn float_text(value: f64) -> String {

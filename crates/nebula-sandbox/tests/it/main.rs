@@ -4,5 +4,6 @@
 mod clients;
 mod cluster;
 mod package;
+mod statements;
 mod support;
 mod traps;

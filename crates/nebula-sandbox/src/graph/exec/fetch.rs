@@ -14,6 +14,7 @@ use crate::{
         catalog::{SchemaInfo, SpaceInfo},
         error::QueryError,
         eval,
+        key::{keep_first, key_of},
         shards::{Batches, tag_rows},
         vid::{Vid, vid_value},
     },
@@ -56,8 +57,7 @@ pub(super) fn missing_yield() -> QueryError {
 
 /// Removes repeated rows.
 pub(super) fn distinct(data: &mut DataSet) {
-    let mut seen = HashSet::new();
-    data.rows.retain(|row| seen.insert(format!("{row:?}")));
+    keep_first(&mut data.rows, |row| key_of(row));
 }
 
 pub(super) async fn tags(

@@ -7,6 +7,7 @@ use nebula_wire::{DataSet, Value};
 use super::{
     Context, Table,
     fetch::{check_props, distinct, missing_yield},
+    scan,
     scope::{EdgeScope, VertexScope},
 };
 use crate::{
@@ -14,16 +15,11 @@ use crate::{
         catalog::SpaceInfo,
         error::QueryError,
         eval::{self, Scope},
-        shards::{ask_everyone, read_tag_rows},
-        vid::{Vid, vid_value},
+        vid::vid_value,
     },
     meta::model::SchemaKind,
     ngql::ast::{Column, Expr, Yield},
-    rpc::wire::{Reader, put_varint},
-    storage::{
-        VidRef,
-        request::{self, EdgeRow},
-    },
+    storage::request::EdgeRow,
 };
 
 /// What the rows of a LOOKUP are made of.
@@ -106,11 +102,6 @@ pub(super) async fn run(
     Ok(Some(lookup.data))
 }
 
-fn head(body: &mut Vec<u8>, id: i32) {
-    put_varint(body, u64::MAX);
-    request::put_ids(body, &[id]);
-}
-
 async fn tags(
     context: &Context<'_>,
     info: &SpaceInfo,
@@ -118,24 +109,15 @@ async fn tags(
     lookup: &mut Lookup<'_>,
 ) -> Result<(), QueryError> {
     let id = info.schema(SchemaKind::Tag, on)?.schema.id;
-    for answer in ask_everyone(context.engine, info, request::OP_SCAN_TAGS, |body| {
-        head(body, id);
+    scan::tags(context, info, &[id], usize::MAX, |vid, rows| {
+        let scope = VertexScope {
+            info,
+            vid,
+            rows: &rows,
+        };
+        lookup.push(|| vec![vid_value(vid)], &scope)
     })
-    .await?
-    {
-        let mut reader = Reader::new(&answer);
-        while !reader.is_empty() {
-            let vid = VidRef::read(&mut reader, info.space.vid)?;
-            let rows = read_tag_rows(&mut reader, &answer)?;
-            let scope = VertexScope {
-                info,
-                vid,
-                rows: &rows,
-            };
-            lookup.push(|| vec![vid_value(vid)], &scope)?;
-        }
-    }
-    Ok(())
+    .await
 }
 
 async fn edges(
@@ -145,34 +127,29 @@ async fn edges(
     lookup: &mut Lookup<'_>,
 ) -> Result<(), QueryError> {
     let schema = info.schema(SchemaKind::Edge, on)?;
-    let id = schema.schema.id;
     let ends = HashMap::new();
-    for answer in ask_everyone(context.engine, info, request::OP_SCAN_EDGES, |body| {
-        head(body, id);
+    scan::edges(context, info, &[schema.schema.id], usize::MAX, |hop| {
+        let scope = EdgeScope {
+            info,
+            src: &hop.from,
+            edge: EdgeRow {
+                kind: hop.kind,
+                rank: hop.rank,
+                other: hop.to.as_ref(),
+                row: &hop.row,
+            },
+            schema,
+            ends: &ends,
+            input: None,
+        };
+        let ids = || {
+            vec![
+                vid_value(hop.from.as_ref()),
+                vid_value(hop.to.as_ref()),
+                Value::Int(hop.rank),
+            ]
+        };
+        lookup.push(ids, &scope)
     })
-    .await?
-    {
-        let mut reader = Reader::new(&answer);
-        while !reader.is_empty() {
-            let src = Vid::of(VidRef::read(&mut reader, info.space.vid)?);
-            let edge = EdgeRow::read(&mut reader, info.space.vid)?;
-            let scope = EdgeScope {
-                info,
-                src: &src,
-                edge,
-                schema,
-                ends: &ends,
-                input: None,
-            };
-            let ids = || {
-                vec![
-                    vid_value(src.as_ref()),
-                    vid_value(edge.other),
-                    Value::Int(edge.rank),
-                ]
-            };
-            lookup.push(ids, &scope)?;
-        }
-    }
-    Ok(())
+    .await
 }

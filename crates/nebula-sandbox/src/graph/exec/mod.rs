@@ -1,15 +1,19 @@
 //! Carries out statements.
 
 mod admin;
+mod aggregate;
+mod cypher;
 mod ddl;
 mod delete;
 mod describe;
 mod fetch;
 mod go;
+mod hop;
 mod insert;
 mod lookup;
 mod path;
 mod pipe;
+mod scan;
 mod scope;
 mod show;
 mod show_hosts;
@@ -179,13 +183,14 @@ async fn run(context: &Context<'_>, statement: Stmt) -> Table {
             lookup::run(context, &on, filter.as_ref(), yields.as_ref()).await
         }
         Stmt::FindPath(find) => path::run(context, &find).await,
-        other => run_rare(context, other).await,
+        other => Box::pin(run_rare(context, other)).await,
     }
 }
 
-/// Definitions and administration.
+/// Statements that are never hot: patterns, definitions and administration.
 async fn run_rare(context: &Context<'_>, statement: Stmt) -> Table {
     match statement {
+        Stmt::Match(query) => Box::pin(cypher::run(context, &query)).await,
         Stmt::DescSpace(name) => describe::space(context, &name),
         Stmt::DescSchema(kind, name) => describe::schema(context, kind, &name),
         Stmt::DescIndex(kind, name) => describe::index(context, kind, &name),

@@ -11,6 +11,7 @@ use super::{
     Context, Table,
     fetch::{missing_yield, start_vids},
     go::kinds,
+    hop::{Hop, hops},
     scope::vertex_value,
 };
 use crate::{
@@ -19,41 +20,11 @@ use crate::{
         error::QueryError,
         eval::{self, Scope},
         row,
-        shards::{each_edge, neighbors, tag_rows},
+        shards::tag_rows,
         vid::{Vid, vid_value},
     },
     ngql::ast::{Column, FindPath},
 };
-
-/// An edge on the way, seen in the direction of travel.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Hop {
-    from: Vid,
-    to: Vid,
-    kind: i32,
-    rank: i64,
-    row: Vec<u8>,
-}
-
-impl Hop {
-    fn turned(self) -> Self {
-        Self {
-            from: self.to,
-            to: self.from,
-            kind: -self.kind,
-            ..self
-        }
-    }
-
-    /// The same edge whichever way it is travelled.
-    fn identity(&self) -> (&Vid, &Vid, i32, i64) {
-        if self.kind > 0 {
-            (&self.from, &self.to, self.kind, self.rank)
-        } else {
-            (&self.to, &self.from, -self.kind, self.rank)
-        }
-    }
-}
 
 /// `path` in a YIELD.
 struct PathScope<'a>(&'a Value);
@@ -109,20 +80,11 @@ impl Search<'_> {
     async fn hops(&self, frontier: &[Vid], backwards: bool) -> Result<Vec<Hop>, QueryError> {
         let turned: Vec<i32> = self.kinds.iter().map(|kind| -kind).collect();
         let kinds = if backwards { &turned } else { &self.kinds };
-        let engine = self.context.engine;
-        let answers = neighbors(engine, self.info, frontier, kinds, self.find.with_props).await?;
-        let mut hops = Vec::new();
-        each_edge(self.info, &answers, |member, edge| {
-            let hop = Hop {
-                from: frontier[member].clone(),
-                to: Vid::of(edge.other),
-                kind: edge.kind,
-                rank: edge.rank,
-                row: edge.row.to_vec(),
-            };
-            hops.push(if backwards { hop.turned() } else { hop });
-            Ok(())
-        })?;
+        let rows = self.find.with_props;
+        let hops = hops(self.context, self.info, frontier, kinds, rows).await?;
+        if backwards {
+            return Ok(hops.into_iter().map(Hop::turned).collect());
+        }
         Ok(hops)
     }
 

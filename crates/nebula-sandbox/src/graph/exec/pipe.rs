@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use nebula_wire::{DataSet, Value};
 
 use super::{
-    Context, Table,
+    Context, Table, aggregate,
     fetch::distinct,
     scope::{RowScope, walk},
 };
@@ -13,19 +13,15 @@ use crate::{
     graph::{
         error::QueryError,
         eval::{self, NoScope, Scope},
+        key::key_of,
         operators::sort_order,
     },
     ngql::ast::{Column, Expr, SortKey, Yield},
 };
 
 fn has_aggregate(yields: &Yield) -> bool {
-    let mut found = false;
-    for column in &yields.columns {
-        walk(&column.expr, &mut |expr| {
-            found |= matches!(expr, Expr::Aggregate(..));
-        });
-    }
-    found
+    let mut columns = yields.columns.iter();
+    columns.any(|column| aggregate::has_aggregate(&column.expr))
 }
 
 fn uses_input(yields: &Yield) -> bool {
@@ -93,84 +89,13 @@ fn aggregate_row(
     rows: &[&[Value]],
     yields: &Yield,
 ) -> Result<Vec<Value>, QueryError> {
+    let scopes: Vec<RowScope<'_>> = rows.iter().map(|row| RowScope { table, row }).collect();
+    let scopes: Vec<&dyn Scope> = scopes.iter().map(|scope| scope as &dyn Scope).collect();
     yields
         .columns
         .iter()
-        .map(|column| aggregated(&column.expr, table, rows))
+        .map(|column| aggregate::aggregated(&column.expr, &scopes))
         .collect()
-}
-
-fn aggregated(expr: &Expr, table: &DataSet, rows: &[&[Value]]) -> Result<Value, QueryError> {
-    match expr {
-        Expr::Aggregate(name, distinct, argument) => {
-            let mut values = Vec::with_capacity(rows.len());
-            for row in rows {
-                values.push(match argument {
-                    Some(argument) => eval::eval(argument, &RowScope { table, row })?,
-                    None => Value::Int(1),
-                });
-            }
-            if argument.is_some() {
-                values.retain(|value| !matches!(value, Value::Null(_) | Value::Empty));
-            }
-            if *distinct {
-                values.sort_by(sort_order);
-                values.dedup();
-            }
-            aggregate(&name.to_ascii_lowercase(), values)
-        }
-        Expr::Binary(op, left, right) => {
-            let constant = |expr: &Expr| {
-                aggregated(expr, table, rows).map(|value| Box::new(Expr::Const(value)))
-            };
-            eval::eval(
-                &Expr::Binary(*op, constant(left)?, constant(right)?),
-                &NoScope,
-            )
-        }
-        other => match rows.first() {
-            Some(row) => eval::eval(other, &RowScope { table, row }),
-            None => Ok(Value::NULL),
-        },
-    }
-}
-
-fn count(values: &[Value]) -> Value {
-    Value::Int(i64::try_from(values.len()).unwrap_or(i64::MAX))
-}
-
-/// The result of an aggregate function over values without NULLs.
-fn aggregate(name: &str, values: Vec<Value>) -> Result<Value, QueryError> {
-    let sum = |values: &[Value]| {
-        let add = |total: Value, value: &Value| {
-            let (total, value) = (Expr::Const(total), Expr::Const(value.clone()));
-            eval::eval(
-                &Expr::Binary(crate::ngql::ast::Op::Add, Box::new(total), Box::new(value)),
-                &NoScope,
-            )
-        };
-        values.iter().try_fold(Value::Int(0), add)
-    };
-    let pick = |values: Vec<Value>, wanted: Ordering| {
-        let better = |a: Value, b: Value| if sort_order(&b, &a) == wanted { b } else { a };
-        values.into_iter().reduce(better).unwrap_or(Value::NULL)
-    };
-    Ok(match name {
-        "count" => count(&values),
-        "sum" => sum(&values)?,
-        "avg" => match (sum(&values)?, values.len()) {
-            (_, 0) => Value::NULL,
-            #[expect(clippy::cast_precision_loss, reason = "an average is a double")]
-            (Value::Int(total), n) => Value::Float(total as f64 / n as f64),
-            #[expect(clippy::cast_precision_loss, reason = "an average is a double")]
-            (Value::Float(total), n) => Value::Float(total / n as f64),
-            (other, _) => other,
-        },
-        "min" => pick(values, Ordering::Less),
-        "max" => pick(values, Ordering::Greater),
-        "collect" => Value::List(values),
-        other => return Err(QueryError::not_supported(other)),
-    })
 }
 
 /// `GROUP BY keys YIELD …`: groups come in the order of their first rows.
@@ -181,7 +106,7 @@ pub(super) fn group_by(context: &Context<'_>, keys: &[Expr], yields: &Yield) -> 
     let mut places = std::collections::HashMap::new();
     for row in &input.rows {
         let key = eval::eval_all(keys, &RowScope { table: input, row })?;
-        let place = *places.entry(format!("{key:?}")).or_insert(groups.len());
+        let place = *places.entry(key_of(&key)).or_insert(groups.len());
         if place == groups.len() {
             groups.push(Vec::new());
         }

@@ -23,28 +23,7 @@ use crate::{
 /// Calls `visit` for `expr` and everything in it.
 pub(super) fn walk<'e>(expr: &'e Expr, visit: &mut impl FnMut(&'e Expr)) {
     visit(expr);
-    match expr {
-        Expr::Attr(inner, _) | Expr::Not(inner) | Expr::Minus(inner) | Expr::IsNull(inner, _) => {
-            walk(inner, visit);
-        }
-        Expr::Aggregate(_, _, Some(inner)) => walk(inner, visit),
-        Expr::Subscript(a, b) | Expr::Binary(_, a, b) => {
-            walk(a, visit);
-            walk(b, visit);
-        }
-        Expr::Call(_, items) | Expr::List(items) => items.iter().for_each(|item| walk(item, visit)),
-        Expr::Map(items) => items.iter().for_each(|(_, item)| walk(item, visit)),
-        Expr::Case(on, arms, other) => {
-            for inner in [on, other].into_iter().flatten() {
-                walk(inner, visit);
-            }
-            for (when, then) in arms {
-                walk(when, visit);
-                walk(then, visit);
-            }
-        }
-        _ => {}
-    }
+    expr.children(&mut |inner| walk(inner, visit));
 }
 
 /// A row of a table: `$-.column`, and columns by bare name.

@@ -91,7 +91,8 @@ impl<'a> Parser<'a> {
 
     fn comparison_op(&mut self) -> Parsed<Option<Op>> {
         let op = match self.token {
-            Token::Sign("==") => Op::Eq,
+            // OpenCypher's `=` is understood as well.
+            Token::Sign("==" | "=") => Op::Eq,
             Token::Sign("!=" | "<>") => Op::Ne,
             Token::Sign("<") => Op::Lt,
             Token::Sign("<=") => Op::Le,
@@ -251,7 +252,7 @@ impl<'a> Parser<'a> {
         Ok(Expr::List(items))
     }
 
-    fn map_literal(&mut self) -> Parsed<Expr> {
+    pub(super) fn map_literal(&mut self) -> Parsed<Expr> {
         self.advance()?;
         if self.accept_sign("}")? {
             return Ok(Expr::Map(Vec::new()));

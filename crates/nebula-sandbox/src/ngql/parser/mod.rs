@@ -1,6 +1,7 @@
 //! Recursive descent over the tokens; one file per kind of statement.
 
 mod admin;
+mod cypher;
 mod ddl;
 mod dml;
 mod expr;
@@ -210,14 +211,17 @@ impl<'a> Parser<'a> {
             }
             "CREATE" | "DROP" | "ALTER" | "DESC" | "DESCRIBE" | "REBUILD" => self.definition(),
             "INSERT" | "DELETE" | "UPDATE" | "UPSERT" => self.change(),
-            "GO" | "FETCH" | "LOOKUP" | "FIND" | "YIELD" | "RETURN" | "GROUP" | "ORDER"
-            | "LIMIT" => self.query(),
+            "GO" | "FETCH" | "LOOKUP" | "FIND" | "YIELD" | "GROUP" | "ORDER" | "LIMIT" => {
+                self.query()
+            }
+            "MATCH" | "OPTIONAL" | "UNWIND" | "WITH" | "RETURN" => self.cypher(),
             "SHOW" | "ADD" | "SUBMIT" | "STOP" | "RECOVER" | "BALANCE" | "GET" | "KILL" => {
                 self.admin()
             }
-            "MATCH" | "OPTIONAL" | "UNWIND" | "WITH" | "EXPLAIN" | "PROFILE" | "GRANT"
-            | "REVOKE" | "CHANGE" | "MERGE" | "RENAME" | "DIVIDE" | "SIGN" | "CLEAR"
-            | "DOWNLOAD" | "INGEST" => Err(ParseError::NotSupported(word.to_ascii_uppercase())),
+            "EXPLAIN" | "PROFILE" | "GRANT" | "REVOKE" | "CHANGE" | "MERGE" | "RENAME"
+            | "DIVIDE" | "SIGN" | "CLEAR" | "DOWNLOAD" | "INGEST" => {
+                Err(ParseError::NotSupported(word.to_ascii_uppercase()))
+            }
             _ => self.error(),
         }
     }

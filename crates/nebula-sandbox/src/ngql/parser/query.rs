@@ -9,7 +9,7 @@ use crate::ngql::{
 impl Parser<'_> {
     pub(super) fn query(&mut self) -> Parsed<Stmt> {
         let words = [
-            "GO", "FETCH", "LOOKUP", "FIND", "YIELD", "RETURN", "GROUP", "ORDER", "LIMIT",
+            "GO", "FETCH", "LOOKUP", "FIND", "YIELD", "GROUP", "ORDER", "LIMIT",
         ];
         match self.one_of(&words)? {
             Some("GO") => self.go().map(Stmt::Go),
@@ -38,7 +38,7 @@ impl Parser<'_> {
         }
     }
 
-    fn sort_key(&mut self) -> Parsed<(Expr, bool)> {
+    pub(super) fn sort_key(&mut self) -> Parsed<(Expr, bool)> {
         let expr = self.expr()?;
         let word = self.one_of(&["ASC", "ASCENDING", "DESC", "DESCENDING"])?;
         Ok((expr, word.is_some_and(|word| word.starts_with('D'))))
@@ -85,7 +85,7 @@ impl Parser<'_> {
         Ok((first, last))
     }
 
-    fn small(&mut self) -> Parsed<u32> {
+    pub(super) fn small(&mut self) -> Parsed<u32> {
         match u32::try_from(self.int()?) {
             Ok(number) => Ok(number),
             Err(_) => self.error(),

@@ -43,6 +43,10 @@ const GOOD: &[&str] = &[
     "DELETE VERTEX 1, 2 WITH EDGE; DELETE EDGE KNOWS 1->2@0; DELETE TAG Person FROM 1",
     "DESC SPACE s; DESCRIBE TAG t; DESC EDGE `e`; DESC TAG INDEX i",
     "DROP SPACE IF EXISTS s; DROP TAG t; DROP EDGE INDEX IF EXISTS i",
+    "MATCH (v) RETURN v",
+    "MATCH p = (a:Person{age: 3}:Other)-[e:KNOWS|:LIKES*1..3{w: 1}]->(b)<--(c)--() WHERE id(a) = 1 RETURN DISTINCT *, length(p) AS n ORDER BY n DESC SKIP 1 LIMIT 3",
+    "MATCH (a)-[*2]-(b), (b)-[:E*..4]->(c) OPTIONAL MATCH (c)-[e:E*0..]->() WITH a, count(DISTINCT e) AS n WHERE n > 1 UNWIND [1, n] AS x RETURN a, x",
+    "RETURN 1 ORDER BY `1` LIMIT 1",
     " ; ; ",
     "",
 ];
@@ -59,7 +63,10 @@ const BAD: &[&str] = &[
     "YIELD 1 2",
     "YIELD \"open",
     "1",
-    "MATCH (v) RETURN v",
+    "MATCH (v)",
+    "MATCH (v RETURN v",
+    "MATCH (a)<-[e]->(b) RETURN a",
+    "UNWIND [1] RETURN 1",
 ];
 
 #[test]

@@ -2,7 +2,7 @@
 # setup.sh GROUP...: installs the missing Debian packages of the named groups; touches nothing when all are there.
 #   build   a C compiler and linker, which cargo needs
 #   bed     Docker engine and what makes and drives the test hosts
-#   tests   what only the tests use: rpm tools, Python, a browser, a terminal
+#   tests   what only the tests use: rpm tools, Python, node and what compiles its addons, a browser, a terminal
 set -euo pipefail
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -12,7 +12,7 @@ packages_of() {
   case $1 in
     build) packages=(gcc libc6-dev) ;;
     bed) packages=(docker.io containerd debootstrap ca-certificates iptables iproute2 openssh-client procps util-linux) ;;
-    tests) packages=(rpm cpio python3-venv chromium tmux curl) ;;
+    tests) packages=(rpm cpio python3-venv nodejs npm g++ make chromium tmux curl) ;;
     *) die "unknown package group '$1'" "one of: build bed tests" 2 ;;
   esac
 }
@@ -24,6 +24,8 @@ present() {
     docker.io) command -v dockerd && command -v docker ;;
     containerd) command -v containerd ;;
     gcc) command -v cc ;;
+    nodejs) command -v node ;;
+    npm) command -v npm ;;
     *) false ;;
   esac >/dev/null
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# test.sh: `cargo test` with four test hosts of its own, named "test", and the official Python client. The hosts are
-# removed afterwards, and the engine is stopped if it was started here.
+# test.sh: `cargo test` with four test hosts of its own, named "test", and the official clients. The hosts are removed
+# afterwards, and the engine is stopped if it was started here.
 #   NBCTL_TEST_KEEP=1   leaves the hosts up
 set -euo pipefail
 export NBCTL_BED_NAME=test
@@ -36,8 +36,8 @@ put_packages() {
 trap '"$BED_HERE/engine.sh" stop' EXIT
 "$BED_HERE/images.sh" build
 "$BED_HERE/images.sh" save
-NBCTL_BED_PYTHON=$("$BED_HERE/clients.sh")
-export NBCTL_BED_PYTHON NBCTL_BED_IMAGES=$BED_IMAGES NBCTL_BED_DIR=$BED_DIR/test
+NBCTL_BED_CLIENTS=$("$BED_HERE/clients.sh")
+export NBCTL_BED_CLIENTS NBCTL_BED_IMAGES=$BED_IMAGES NBCTL_BED_DIR=$BED_DIR/test
 trap clean_up EXIT
 put_packages
 "$BED_HERE/hosts.sh" up 4

@@ -50,6 +50,16 @@ impl Line {
         self.is_3x()
     }
 
+    /// `SHOW HOSTS META` knows which metads are silent (3.3 and later).
+    pub const fn shows_metads_offline(self) -> bool {
+        self.is_3x()
+    }
+
+    /// Balancing is a job of one space; before it is a plan of the whole cluster.
+    pub const fn balances_by_job(self) -> bool {
+        self.is_3x()
+    }
+
     /// graphd and storaged end at once when no metad answers (3 tries, a second apart).
     pub const fn gives_up_fast(self) -> bool {
         matches!(self, Self::V2_6_2)
@@ -58,6 +68,16 @@ impl Line {
     /// graphd ends when it never reached a metad; 2.0.1 only warns and goes on.
     pub const fn graphd_gives_up(self) -> bool {
         !matches!(self, Self::V2_0_1)
+    }
+
+    /// `PUT /flags` without a body ends the process (guarded from 3.6 on).
+    pub const fn dies_of_an_empty_put(self) -> bool {
+        !self.is_3x()
+    }
+
+    /// The body of a 400 answer names the reason (3.6 and later).
+    pub const fn explains_bad_requests(self) -> bool {
+        self.is_3x()
     }
 
     /// The daemon refuses a `local_ip` that no interface of this host has.

@@ -1,14 +1,29 @@
-//! Faults every daemon can have: standing still, ending at the N-th request.
+//! Faults every daemon can have: standing still, ending at the N-th request; and the dice of the others.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
-use crate::flags::Flags;
+use crate::{clock, flags::Flags, storage::murmur};
 
 /// Requests seen since `sandbox_crash_after` was set to the value in the upper half.
 static SEEN: AtomicU64 = AtomicU64::new(0);
+
+/// Numbers drawn so far.
+static DRAWS: AtomicU64 = AtomicU64::new(0);
+
+/// True with the probability `rate` (0 to 1).
+#[expect(clippy::cast_precision_loss, reason = "53 random bits make a fraction")]
+pub fn happens(rate: f64) -> bool {
+    if rate <= 0.0 {
+        return false;
+    }
+    let draw = DRAWS.fetch_add(1, Ordering::Relaxed);
+    let seed = clock::micros().unsigned_abs() ^ draw << 32;
+    let fraction = (murmur(&seed.to_le_bytes()) >> 11) as f64 / (1u64 << 53) as f64;
+    fraction < rate
+}
 
 /// Stands still for `sandbox_freeze_ms`, once per setting.
 pub fn freeze_if_asked(flags: &Flags) {

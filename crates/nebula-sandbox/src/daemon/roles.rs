@@ -59,6 +59,7 @@ impl Daemon {
             .parse()
             .map_err(|_| format!("bad ws_ip {ip}"))?;
         let router = Router {
+            line: self.line,
             flags: Arc::clone(&self.flags),
             stats: Arc::clone(&self.stats),
             extra,

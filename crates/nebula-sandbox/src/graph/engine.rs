@@ -112,6 +112,9 @@ impl Engine {
             CallError::Remote { code: -3529, .. } => {
                 format!("Storage Error: Part {part} raft buffer is full. Please retry later.")
             }
+            CallError::Remote { code: -4, .. } => {
+                format!("Storage Error: Not the leader of {part}. Please retry later.")
+            }
             CallError::Remote { code, text } => {
                 format!("Storage Error: part: {part}, error: {text}({code}).")
             }

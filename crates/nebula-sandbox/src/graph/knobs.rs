@@ -1,15 +1,12 @@
 //! Faults and slowness that can be switched on, read from the flags when these change.
 
 use std::{
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
 use super::error::{Class, QueryError};
-use crate::{clock, daemon::faults, flags::Flags, storage::murmur};
+use crate::{daemon::faults, flags::Flags};
 
 /// Values of the knobs.
 #[derive(Debug, Clone, Default)]
@@ -39,7 +36,6 @@ pub(super) struct Knobs {
     settings: Mutex<Settings>,
     /// When the next statement may leave the queue of a limited capacity.
     next_slot: Mutex<Option<Instant>>,
-    draws: AtomicU64,
 }
 
 impl Knobs {
@@ -68,10 +64,10 @@ impl Knobs {
         if !settings.service.is_zero() {
             tokio::time::sleep(settings.service).await;
         }
-        if self.happens(settings.session_loss_rate) {
+        if faults::happens(settings.session_loss_rate) {
             return Fate::LoseSession;
         }
-        if self.happens(settings.error_rate) {
+        if faults::happens(settings.error_rate) {
             let code = i32::try_from(settings.error_code).unwrap_or(-1005);
             return Fate::Fail(code, settings.error_text);
         }
@@ -81,7 +77,7 @@ impl Knobs {
     /// True when this reply is to be cut in the middle.
     pub(super) fn cuts_reply(&self, flags: &Flags) -> bool {
         self.settings(flags)
-            .is_some_and(|settings| self.happens(settings.disconnect_rate))
+            .is_some_and(|settings| faults::happens(settings.disconnect_rate))
     }
 
     async fn queue(&self, capacity: u64) {
@@ -99,17 +95,6 @@ impl Knobs {
             slot
         };
         tokio::time::sleep_until((slot + step).into()).await;
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "53 random bits make a fraction")]
-    fn happens(&self, rate: f64) -> bool {
-        if rate <= 0.0 {
-            return false;
-        }
-        let draw = self.draws.fetch_add(1, Ordering::Relaxed);
-        let seed = clock::micros().unsigned_abs() ^ draw << 32;
-        let fraction = (murmur(&seed.to_le_bytes()) >> 11) as f64 / (1u64 << 53) as f64;
-        fraction < rate
     }
 }
 

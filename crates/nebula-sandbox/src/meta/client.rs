@@ -46,7 +46,10 @@ impl MetaClient {
                 .await;
             match reply.map(|bytes| serde_json::from_slice(&bytes)) {
                 Ok(Ok(Reply::Failed(failure))) => return Err(failure),
-                Ok(Ok(Reply::NotLeader(leader))) => self.turn_to(current, leader.as_ref()),
+                Ok(Ok(Reply::NotLeader(leader))) => {
+                    last = Failure::new(-4, "Leader changed!");
+                    self.turn_to(current, leader.as_ref());
+                }
                 Ok(Ok(reply)) => return Ok(reply),
                 Ok(Err(error)) => return Err(Failure::new(-8000, error.to_string())),
                 Err(error) => {

@@ -77,6 +77,7 @@ impl State {
                 self.balance_leaders(None, rules);
                 durable(Ok(Reply::Done))
             }
+            R::BalanceData(what) => durable(self.balance_data(what, rules)),
             R::SetConfig {
                 module,
                 name,

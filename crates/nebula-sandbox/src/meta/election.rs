@@ -52,6 +52,7 @@ pub(super) async fn round(metad: &Metad) {
     let mut peers = Vec::new();
     for address in rules.metas.iter().filter(|host| **host != rules.me) {
         if let Some(peer) = hello(metad, address).await {
+            metad.saw(address);
             peers.push(peer);
         }
     }

@@ -88,6 +88,29 @@ impl State {
         found
     }
 
+    /// Where the leader's host fell silent another living peer leads, and goes on leading when the first one is back:
+    /// only `BALANCE LEADER` evens that out.
+    pub(super) fn elect_part_leaders(&mut self, rules: &Rules) -> bool {
+        let online = self.online_storage(rules);
+        let mut changed = false;
+        for part in self
+            .catalog
+            .spaces
+            .values_mut()
+            .flat_map(|space| &mut space.parts)
+        {
+            let leads = current_leader(part, &online);
+            if leads.is_some() && leads != part.leader {
+                part.leader = leads;
+                changed = true;
+            }
+        }
+        if changed {
+            self.catalog.version += 1;
+        }
+        changed
+    }
+
     /// Forgets hosts that have been silent for too long; in 3.x an added machine stays.
     pub(super) fn forget_hosts(&mut self, rules: &Rules) -> bool {
         let before = self.hosts.len();
@@ -127,8 +150,7 @@ impl State {
 
     fn meta_row(&self, host: &HostPort, rules: &Rules) -> HostRow {
         let mut row = self.row(host, Role::Metad, &[], rules);
-        // Before 3.3 metads are always shown as alive.
-        row.online |= !rules.line.is_3x() || *host == rules.me;
+        row.online = rules.shows_metad_online(host);
         crate::line::SANDBOX_GIT_SHA.clone_into(&mut row.sha);
         rules.line.version().clone_into(&mut row.version);
         row

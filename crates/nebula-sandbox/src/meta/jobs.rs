@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use super::{
     model::{Counts, HostPort, Job, JobKind, JobStatus, State, Task},
+    moving,
     service::Metad,
 };
 use crate::{clock, daemon::log::log, storage};
@@ -17,6 +18,9 @@ pub(super) async fn run(metad: Arc<Metad>) {
         }
         if let Some(job) = metad.read(next_queued) {
             run_job(&metad, job).await;
+        }
+        if let Some(plan) = metad.read(moving::running_plan) {
+            moving::run_plan(&metad, plan).await;
         }
     }
 }
@@ -43,7 +47,9 @@ async fn run_job(metad: &Metad, job: Job) {
         job.tasks = tasks;
     })
     .await;
-    tokio::time::sleep(Duration::from_millis(metad.rules().job_millis)).await;
+    if job.kind != JobKind::DataBalance {
+        moving::pause(metad, 1).await;
+    }
     let done = work(metad, &job, &hosts).await;
     let stopped = clock::micros();
     let failed = done.contains(&false);
@@ -75,12 +81,13 @@ fn task(host: &HostPort, status: JobStatus, start: i64) -> Task {
     }
 }
 
+/// Who has something to do in a space: the homes of its data, not every peer.
 fn job_hosts(state: &State, space: u32) -> Vec<HostPort> {
     let parts = state
         .space(space)
         .map(|space| space.parts.clone())
         .unwrap_or_default();
-    let mut hosts: Vec<_> = parts.into_iter().flat_map(|part| part.peers).collect();
+    let mut hosts: Vec<_> = parts.into_iter().map(|part| part.home).collect();
     hosts.sort();
     hosts.dedup();
     hosts
@@ -114,7 +121,7 @@ async fn work(metad: &Metad, job: &Job, hosts: &[HostPort]) -> Vec<bool> {
             metad.change(|state| mark_built(state, job)).await;
             vec![true; hosts.len()]
         }
-        JobKind::DataBalance => vec![true; hosts.len()],
+        JobKind::DataBalance => vec![moving::run_job(metad, job).await; hosts.len()],
     }
 }
 

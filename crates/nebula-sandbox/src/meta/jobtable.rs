@@ -29,6 +29,7 @@ impl State {
             start: 0,
             stop: 0,
             tasks: Vec::new(),
+            moves: Vec::new(),
         });
         Ok(Reply::Job(self.next_job))
     }
@@ -53,6 +54,7 @@ impl State {
             if matches!(job.status, JobStatus::Failed | JobStatus::Stopped) {
                 job.status = JobStatus::Queue;
                 job.tasks.clear();
+                job.moves.clear();
                 recovered += 1;
             }
         }

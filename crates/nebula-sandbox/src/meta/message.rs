@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::model::{
-    Catalog, Field, HostPort, Index, Job, JobKind, Part, SchemaKind, Session, VidType,
+use super::{
+    balance::Plan,
+    model::{Catalog, Field, HostPort, Index, Job, JobKind, Part, SchemaKind, Session, VidType},
 };
 use crate::line::Role;
 
@@ -55,6 +56,17 @@ pub enum AlterItem {
     Change(Vec<Field>),
     Drop(Vec<String>),
     Ttl(Option<String>, Option<i64>),
+}
+
+/// The forms `BALANCE DATA` has in 2.x.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Balance {
+    /// Starts a plan, or the last one again when it failed; these hosts are emptied.
+    Start(Vec<HostPort>),
+    Stop,
+    /// Forgets a failed plan.
+    Reset,
+    Show(i64),
 }
 
 /// What metad is asked.
@@ -110,6 +122,7 @@ pub enum Request {
     },
     Jobs(Option<u32>),
     BalanceLeader,
+    BalanceData(Balance),
     NewSession {
         user: String,
         client: String,
@@ -170,6 +183,7 @@ pub enum Reply {
     },
     Job(i64),
     Jobs(Vec<Job>),
+    Plan(Plan),
     Session(Option<Session>),
     Sessions(Vec<Session>),
     /// Module, name, value.

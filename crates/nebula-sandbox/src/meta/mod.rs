@@ -3,6 +3,7 @@
 //! Several metads agree by a simple rule that is enough for a stand-in: with a majority alive the lowest living one
 //! leads, after taking the newest document of them all; every change is pushed to a majority before it is answered.
 
+pub mod balance;
 mod client;
 mod config_sync;
 mod dispatch;
@@ -12,6 +13,7 @@ mod jobs;
 mod jobtable;
 pub mod message;
 pub mod model;
+mod moving;
 mod schema;
 mod service;
 mod sessions;

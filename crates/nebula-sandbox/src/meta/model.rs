@@ -9,6 +9,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
+use super::balance::{Move, Plan};
 use crate::line::Role;
 
 /// `host:port` of a daemon.
@@ -34,6 +35,12 @@ impl HostPort {
             host: self.host.clone(),
             port: self.port.saturating_add_signed(by),
         }
+    }
+
+    /// A comma list.
+    pub fn join(hosts: &[Self]) -> String {
+        let hosts: Vec<_> = hosts.iter().map(ToString::to_string).collect();
+        hosts.join(",")
     }
 
     /// Reads a comma list.
@@ -320,12 +327,15 @@ pub struct Job {
     pub id: i64,
     pub space: u32,
     pub kind: JobKind,
-    /// Name of the index for a rebuild, empty = all.
+    /// Name of the index for a rebuild, hosts to be emptied for a balance; empty = all, none.
     pub argument: String,
     pub status: JobStatus,
     pub start: i64,
     pub stop: i64,
     pub tasks: Vec<Task>,
+    /// Only of a data balance.
+    #[serde(default)]
+    pub moves: Vec<Move>,
 }
 
 /// A client session.
@@ -364,6 +374,8 @@ pub struct State {
     pub machines: BTreeSet<HostPort>,
     pub hosts: BTreeMap<HostPort, Host>,
     pub jobs: Vec<Job>,
+    #[serde(default)]
+    pub plans: Vec<Plan>,
     pub sessions: BTreeMap<i64, Session>,
     /// Values registered by `local_config=false` daemons: module, name, value.
     pub configs: BTreeMap<String, BTreeMap<String, String>>,

@@ -1,6 +1,7 @@
 //! The metad process: answers requests, keeps the document on disk and on the other metads.
 
 use std::{
+    collections::HashMap,
     io,
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -32,6 +33,8 @@ pub(super) struct Rules {
     pub(super) default_parts: u32,
     pub(super) default_replica: u32,
     pub(super) job_millis: u64,
+    /// When each other metad answered last, milliseconds since the epoch.
+    seen_metas: HashMap<HostPort, u64>,
     offline_millis: u64,
     forget_millis: u64,
 }
@@ -47,6 +50,7 @@ impl Rules {
             default_parts: small("default_parts_num"),
             default_replica: small("default_replica_factor"),
             job_millis: flags.count("sandbox_job_ms"),
+            seen_metas: HashMap::new(),
             offline_millis: heartbeat * flags.count("expired_time_factor").max(1) * 1000,
             forget_millis: flags.count("removed_threshold_sec") * 1000,
         }
@@ -54,6 +58,14 @@ impl Rules {
 
     pub(super) fn is_online(&self, last_heartbeat: u64) -> bool {
         clock::millis().saturating_sub(last_heartbeat) < self.offline_millis
+    }
+
+    /// Before 3.3 metads are always shown as alive.
+    pub(super) fn shows_metad_online(&self, host: &HostPort) -> bool {
+        let seen = || self.seen_metas.get(host);
+        !self.line.shows_metads_offline()
+            || *host == self.me
+            || seen().is_some_and(|last| self.is_online(*last))
     }
 
     pub(super) fn is_remembered(&self, last_heartbeat: u64) -> bool {
@@ -88,6 +100,7 @@ pub struct Metad {
     store: Store,
     state: Mutex<State>,
     standing: Mutex<Standing>,
+    seen_metas: Mutex<HashMap<HostPort, u64>>,
     unsaved: Mutex<bool>,
     pub(super) peers: Pool,
     pub(super) storages: Pool,
@@ -112,6 +125,7 @@ impl Metad {
             store,
             state: Mutex::new(document),
             standing: Mutex::new(Standing::Follower(None)),
+            seen_metas: Mutex::default(),
             unsaved: Mutex::new(false),
             peers: Pool::new(Duration::from_secs(1)),
             storages: Pool::new(Duration::from_mins(10)),
@@ -140,7 +154,20 @@ impl Metad {
     }
 
     pub(super) fn rules(&self) -> Rules {
-        Rules::new(self.line, &self.flags, self.me.clone(), self.metas.clone())
+        let mut rules = Rules::new(self.line, &self.flags, self.me.clone(), self.metas.clone());
+        rules.seen_metas.clone_from(&self.seen());
+        rules
+    }
+
+    fn seen(&self) -> MutexGuard<'_, HashMap<HostPort, u64>> {
+        self.seen_metas
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Another metad answered.
+    pub(super) fn saw(&self, peer: &HostPort) {
+        self.seen().insert(peer.clone(), clock::millis());
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -153,6 +180,11 @@ impl Metad {
 
     pub(super) fn read<T>(&self, read: impl FnOnce(&State) -> T) -> T {
         read(&self.lock())
+    }
+
+    /// As `read`, where the reader needs the document as if to change it.
+    pub(super) fn look<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
+        look(&mut self.lock())
     }
 
     /// Changes the document durably.
@@ -280,9 +312,12 @@ async fn keep_house(metad: Arc<Metad>) {
             continue;
         }
         let rules = metad.rules();
-        let forgot = metad.lock().forget_hosts(&rules);
+        let changed = {
+            let mut state = metad.lock();
+            state.forget_hosts(&rules) | state.elect_part_leaders(&rules)
+        };
         let unsaved = *metad.unsaved.lock().unwrap_or_else(PoisonError::into_inner);
-        if forgot || unsaved {
+        if changed || unsaved {
             metad.commit().await;
         }
     }

@@ -6,7 +6,7 @@ use super::cypher::Query;
 use crate::{
     line::Role,
     meta::{
-        message::AlterItem,
+        message::{AlterItem, Balance},
         model::{Field, HostPort, JobKind, SchemaKind, VidType},
     },
 };
@@ -310,11 +310,12 @@ pub enum Stmt {
     Show(Show),
     AddHosts(Vec<HostPort>),
     DropHosts(Vec<HostPort>),
-    SubmitJob(JobKind),
+    /// Kind and argument.
+    SubmitJob(JobKind, String),
     StopJob(i64),
     RecoverJob,
     BalanceLeader,
-    BalanceData,
+    BalanceData(Balance),
     UpdateConfigs {
         module: Option<String>,
         name: String,

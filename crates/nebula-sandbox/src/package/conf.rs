@@ -30,6 +30,19 @@ pub(super) fn text(line: Line, role: Role, production: bool) -> String {
     text
 }
 
+/// `nebula-storaged-listener.conf.production`: storaged's with ports and files of its own, and two flags that nobody
+/// defines.
+pub(super) fn listener(line: Line) -> String {
+    let text = text(line, Role::Storaged, true);
+    let text = text
+        .replace("storaged.pid", "storaged-listener.pid")
+        .replace("=storaged-std", "=storaged-listener-std")
+        .replace("--port=9779", "--port=9789")
+        .replace("=19779", "=19789")
+        .replace("data_path=data/storage", "listener_path=data/listener");
+    format!("{text}--part_man_type=meta\n--part_type=simple\n")
+}
+
 /// `share/resources/gflags.json`.
 pub(super) fn mutable_flags(line: Line) -> String {
     let mut mutable = Vec::new();

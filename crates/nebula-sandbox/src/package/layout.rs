@@ -66,7 +66,14 @@ pub(super) fn entries(line: Line, mut executable: Vec<u8>) -> Vec<Entry> {
         0o644,
         conf::mutable_flags(line).into_bytes(),
     ));
+    entries.extend(not_played(line));
     if line != Line::V2_0_1 {
+        let text = conf::listener(line).into_bytes();
+        entries.push(Entry::new(
+            "etc/nebula-storaged-listener.conf.production",
+            0o444,
+            text,
+        ));
         let zones = "\"ID\",\"STD ABBR\",\"STD NAME\",\"DST ABBR\",\"DST NAME\",\"GMT offset\"\n\"UTC\",\"UTC\",\"UTC\",\"\",\"\",\"+00:00:00\"\n";
         entries.push(Entry::new(
             "share/resources/date_time_zonespec.csv",
@@ -75,6 +82,26 @@ pub(super) fn entries(line: Line, mut executable: Vec<u8>) -> Vec<Entry> {
         ));
     }
     entries
+}
+
+/// Tools that are in the packages of these lines (by their letters) and that the sandbox does not play.
+const NOT_PLAYED: &[(&str, &str)] = &[
+    ("bin/db_dump", "0"),
+    ("bin/db_upgrader", "068"),
+    ("bin/meta_dump", "068"),
+    ("scripts/meta-transfer-tools.sh", "68"),
+    ("scripts/nebula-storaged-listener.service", "8"),
+];
+
+/// Scripts in their place that say so.
+fn not_played(line: Line) -> impl Iterator<Item = Entry> {
+    let mine = NOT_PLAYED
+        .iter()
+        .filter(move |(_, lines)| lines.contains(line.letter()));
+    mine.map(|(path, _)| {
+        let text = format!("#!/bin/sh\necho \"sandbox: not supported: {path}\" >&2\nexit 1\n");
+        Entry::new(*path, 0o755, text.into_bytes())
+    })
 }
 
 fn service_script(line: Line) -> String {

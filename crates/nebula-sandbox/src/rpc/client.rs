@@ -5,7 +5,7 @@ use std::{
     io,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU32, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
     },
     time::Duration,
 };
@@ -43,6 +43,14 @@ type Waiting = Arc<Mutex<HashMap<u32, oneshot::Sender<Answer>>>>;
 struct Link {
     requests: mpsc::UnboundedSender<Vec<u8>>,
     waiting: Waiting,
+    /// Nothing will be answered any more.
+    ended: Arc<AtomicBool>,
+}
+
+impl Link {
+    fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Acquire) || self.requests.is_closed()
+    }
 }
 
 /// A peer.
@@ -73,7 +81,8 @@ impl Client {
         lock(&link.waiting).insert(number, answer);
         let mut frame = Vec::with_capacity(body.len() + 16);
         put_frame(&mut frame, number, op, body);
-        if link.requests.send(frame).is_err() {
+        // The end may come between taking the link and waiting on it; whoever waits then is never told.
+        if link.ended.load(Ordering::Acquire) || link.requests.send(frame).is_err() {
             lock(&link.waiting).remove(&number);
             return Err(CallError::Closed(self.address.clone()));
         }
@@ -100,7 +109,7 @@ impl Client {
 
     async fn link(&self) -> Result<Link, CallError> {
         let mut slot = self.link.lock().await;
-        if let Some(link) = slot.as_ref().filter(|link| !link.requests.is_closed()) {
+        if let Some(link) = slot.as_ref().filter(|link| !link.has_ended()) {
             return Ok(link.clone());
         }
         let link = self
@@ -120,11 +129,17 @@ impl Client {
         let (read, write) = stream.into_split();
         let (requests, queue) = mpsc::unbounded_channel();
         let waiting = Waiting::default();
+        let ended = Arc::<AtomicBool>::default();
         // Either half ending ends both: the writer owns the queue, the reader makes it stop.
         let (stop, stopped) = oneshot::channel();
         drop(tokio::spawn(write_requests(write, queue, stopped)));
-        drop(tokio::spawn(read_answers(read, Arc::clone(&waiting), stop)));
-        Ok(Link { requests, waiting })
+        let link = Link {
+            requests,
+            waiting: Arc::clone(&waiting),
+            ended: Arc::clone(&ended),
+        };
+        drop(tokio::spawn(read_answers(read, waiting, ended, stop)));
+        Ok(link)
     }
 }
 
@@ -154,7 +169,12 @@ async fn write_requests(
     }
 }
 
-async fn read_answers(mut read: OwnedReadHalf, waiting: Waiting, stop: oneshot::Sender<()>) {
+async fn read_answers(
+    mut read: OwnedReadHalf,
+    waiting: Waiting,
+    ended: Arc<AtomicBool>,
+    stop: oneshot::Sender<()>,
+) {
     let mut buffer = BytesMut::with_capacity(64 << 10);
     while let Ok(true) = read_some(&mut read, &mut buffer).await {
         while let Some((whole, number, status)) = frame_head(&buffer) {
@@ -168,6 +188,7 @@ async fn read_answers(mut read: OwnedReadHalf, waiting: Waiting, stop: oneshot::
             }
         }
     }
+    ended.store(true, Ordering::Release);
     lock(&waiting).clear();
     stop.send(()).ok();
 }

@@ -250,6 +250,9 @@ impl Storaged {
     fn answer(&self, op: u8, body: &[u8], out: &mut Vec<u8>) -> Result<(), Failure> {
         faults::count_down(&self.flags);
         faults::freeze_if_asked(&self.flags);
+        if faults::happens(self.flags.float("sandbox_leader_change_rate")) {
+            return Err(Failure::new(-4, "E_LEADER_CHANGED"));
+        }
         let started = clock::micros();
         let (id, rest) = body.split_first_chunk::<4>().ok_or_else(malformed)?;
         let id = u32::from_le_bytes(*id);

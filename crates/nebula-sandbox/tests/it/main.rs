@@ -3,7 +3,10 @@
 
 mod clients;
 mod cluster;
+mod knobs;
 mod package;
+mod root;
+mod sessions;
 mod statements;
 mod support;
 mod traps;

@@ -20,7 +20,7 @@ use std::{
 
 use nebula_wire::{
     DataSet, Value,
-    client::{ConnectOptions, Connection},
+    client::{ClientError, ConnectOptions, Connection},
 };
 use tempfile::TempDir;
 
@@ -29,8 +29,8 @@ pub const BINARY: &str = env!("CARGO_BIN_EXE_nebula-sandbox");
 
 static NEXT: AtomicU16 = AtomicU16::new(0);
 
-/// Twenty ports in a row that nobody listens on, below the range the kernel hands out.
-fn free_ports() -> u16 {
+/// Forty ports in a row that nobody listens on, below the range the kernel hands out.
+pub fn free_ports() -> u16 {
     let seed = u16::try_from(std::process::id() % 500).expect("small");
     loop {
         let step = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -63,6 +63,13 @@ pub fn command(program: &str) -> Command {
 }
 
 impl Daemon {
+    /// Unless it runs.
+    pub fn start_once(&mut self) {
+        if self.child.is_none() {
+            self.start();
+        }
+    }
+
     pub fn start(&mut self) {
         assert!(self.child.is_none(), "{} runs already", self.role);
         let log = fs::File::create(self.dir.join("output.txt")).expect("output file");
@@ -78,12 +85,32 @@ impl Daemon {
         self.child = Some(child.expect("starts"));
     }
 
+    /// One more flag, from the next start on; the last of its kind wins.
+    pub fn with(&mut self, flag: impl Into<String>) -> &mut Self {
+        self.args.push(flag.into());
+        self
+    }
+
+    /// The text of a log file, by severity.
+    pub fn log(&self, severity: &str) -> String {
+        let path = self
+            .dir
+            .join(format!("logs/nebula-{}.{severity}", self.role));
+        fs::read_to_string(path).unwrap_or_default()
+    }
+
     /// SIGKILL.
     pub fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
             child.kill().ok();
             child.wait().expect("ends");
         }
+    }
+
+    /// SIGTERM; nobody waits for the end.
+    pub fn terminate(&self) {
+        let pid = self.pid().to_string();
+        command("kill").arg(pid).status().expect("kill");
     }
 
     /// SIGTERM, and how long the end took.
@@ -243,8 +270,13 @@ impl Cluster {
     }
 
     pub fn start_all(&mut self) {
+        self.start_rest();
+    }
+
+    /// Starts what does not run yet, as `start_all`.
+    pub fn start_rest(&mut self) {
         for metad in &mut self.metads {
-            metad.start();
+            metad.start_once();
         }
         for metad in &self.metads {
             wait("metad", || is_open(metad.port) || !is_open(metad.http));
@@ -298,27 +330,45 @@ pub type Answer = Result<Option<DataSet>, (i32, String)>;
 
 impl Client {
     pub fn connect(port: u16) -> Self {
+        Self::try_connect(port).expect("a session")
+    }
+
+    /// Why there is no session else.
+    pub fn try_connect(port: u16) -> Result<Self, ClientError> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .expect("runtime");
         let address = format!("127.0.0.1:{port}");
         let (connection, session) = runtime.block_on(async {
-            let mut connection = Connection::connect(&address, &ConnectOptions::default())
-                .await
-                .expect("connect");
-            let session = connection
-                .authenticate("root", "nebula")
-                .await
-                .expect("authenticate")
-                .id;
-            (connection, session)
-        });
-        Self {
+            let options = ConnectOptions::default();
+            let mut connection = Connection::connect(&address, &options).await?;
+            let session = connection.authenticate("root", "nebula").await?;
+            Ok::<_, ClientError>((connection, session.id))
+        })?;
+        Ok(Self {
             runtime,
             connection,
             session,
+        })
+    }
+
+    /// A further session on the same connection.
+    pub fn authenticate(&mut self, user: &str, password: &str) -> Result<i64, (i32, String)> {
+        let made = self
+            .runtime
+            .block_on(self.connection.authenticate(user, password));
+        match made {
+            Ok(session) => Ok(session.id),
+            Err(ClientError::Refused { code, message, .. }) => Err((code, message)),
+            Err(error) => Err((0, error.to_string())),
         }
+    }
+
+    /// Ends a session.
+    pub fn sign_out(&mut self, session: i64) {
+        let sent = self.runtime.block_on(self.connection.signout(session));
+        sent.expect("signout");
     }
 
     /// Runs a statement; a broken connection is error 0.

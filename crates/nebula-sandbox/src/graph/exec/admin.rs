@@ -2,7 +2,7 @@
 
 use nebula_wire::Value;
 
-use super::{Context, Table, table, text};
+use super::{Context, Table, balance, table, text};
 use crate::{
     flags::Kind,
     graph::error::{Class, QueryError},
@@ -35,8 +35,8 @@ pub(super) async fn drop_hosts(context: &Context<'_>, hosts: Vec<HostPort>) -> T
 
 pub(super) async fn submit(context: &Context<'_>, kind: JobKind, argument: String) -> Table {
     let space = context.space()?.space.id;
-    if kind == JobKind::DataBalance && !context.engine.flags.on("enable_experimental_feature") {
-        return Err(QueryError::semantic("Data balance not support"));
+    if kind == JobKind::DataBalance {
+        balance::check_allowed(context)?;
     }
     match context
         .ask(Request::SubmitJob {
@@ -78,21 +78,6 @@ pub(super) async fn recover(context: &Context<'_>) -> Table {
         ))),
         _ => Ok(None),
     }
-}
-
-/// 2.x: done at once, cluster-wide. 3.x: a job of the chosen space.
-pub(super) async fn balance_leader(context: &Context<'_>) -> Table {
-    if context.engine.line.is_3x() {
-        return submit(context, JobKind::LeaderBalance, String::new()).await;
-    }
-    context.order(Request::BalanceLeader).await
-}
-
-pub(super) async fn balance_data(context: &Context<'_>) -> Table {
-    if context.engine.line.is_3x() {
-        return submit(context, JobKind::DataBalance, String::new()).await;
-    }
-    Err(QueryError::not_supported("BALANCE DATA"))
 }
 
 /// Only flags that some daemon registered with metad can be set, and those only where `local_config` is false; a

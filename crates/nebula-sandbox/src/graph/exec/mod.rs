@@ -2,6 +2,7 @@
 
 mod admin;
 mod aggregate;
+mod balance;
 mod cypher;
 mod ddl;
 mod delete;
@@ -123,7 +124,7 @@ const fn needs_space(statement: &Stmt) -> bool {
             | Stmt::Go(_)
             | Stmt::FetchTags { .. }
             | Stmt::FetchEdges { .. }
-            | Stmt::SubmitJob(_)
+            | Stmt::SubmitJob(..)
     )
 }
 
@@ -196,11 +197,11 @@ async fn run_rare(context: &Context<'_>, statement: Stmt) -> Table {
         Stmt::DescIndex(kind, name) => describe::index(context, kind, &name),
         Stmt::AddHosts(hosts) => admin::add_hosts(context, hosts).await,
         Stmt::DropHosts(hosts) => admin::drop_hosts(context, hosts).await,
-        Stmt::SubmitJob(kind) => admin::submit(context, kind, String::new()).await,
+        Stmt::SubmitJob(kind, argument) => admin::submit(context, kind, argument).await,
         Stmt::StopJob(id) => admin::stop_job(context, id).await,
         Stmt::RecoverJob => admin::recover(context).await,
-        Stmt::BalanceLeader => admin::balance_leader(context).await,
-        Stmt::BalanceData => admin::balance_data(context).await,
+        Stmt::BalanceLeader => balance::leader(context).await,
+        Stmt::BalanceData(what) => balance::data(context, what).await,
         Stmt::UpdateConfigs {
             module,
             name,

@@ -2,14 +2,14 @@
 
 use nebula_wire::Value;
 
-use super::{Context, Table, describe, show_hosts, table, text};
+use super::{Context, Table, balance, describe, show_hosts, table, text};
 use crate::{
     clock,
     graph::{error::QueryError, time::datetime_of},
     line::Line,
     meta::{
         message::{Reply, Request},
-        model::{Job, SchemaKind},
+        model::{Job, JobKind, JobStatus, SchemaKind},
     },
     ngql::ast::Show,
 };
@@ -125,7 +125,7 @@ fn stats(context: &Context<'_>) -> Table {
 }
 
 /// Unset times are EMPTY from 2.5 on, 1970 before.
-fn time_cell(context: &Context<'_>, micros: i64) -> Value {
+pub(super) fn time_cell(context: &Context<'_>, micros: i64) -> Value {
     if micros == 0 && context.engine.line != Line::V2_0_1 {
         return Value::Empty;
     }
@@ -162,6 +162,9 @@ async fn job(context: &Context<'_>, id: i64) -> Table {
     let jobs = listed_jobs(context).await?;
     let missing = || QueryError::execution("Job not existed in chosen space!");
     let job = jobs.iter().find(|job| job.id == id).ok_or_else(missing)?;
+    if job.kind == JobKind::DataBalance {
+        return Ok(Some(balance::show_job(context, job)));
+    }
     let new = context.engine.line.is_3x();
     let mut columns = vec![
         "Job Id(TaskId)",
@@ -173,25 +176,19 @@ async fn job(context: &Context<'_>, id: i64) -> Table {
     if new {
         columns.push("Error Code");
     }
-    let row =
-        |id: i64, what: &str, status: crate::meta::model::JobStatus, start: i64, stop: i64| {
-            let mut cells = vec![
-                Value::Int(id),
-                text(what),
-                text(status.name()),
-                time_cell(context, start),
-                time_cell(context, stop),
-            ];
-            if new {
-                let running = matches!(status.name(), "QUEUE" | "RUNNING");
-                cells.push(text(if running {
-                    "E_JOB_SUBMITTED"
-                } else {
-                    "SUCCEEDED"
-                }));
-            }
-            cells
-        };
+    let row = |id: i64, what: &str, status: JobStatus, start: i64, stop: i64| {
+        let mut cells = vec![
+            Value::Int(id),
+            text(what),
+            text(status.name()),
+            time_cell(context, start),
+            time_cell(context, stop),
+        ];
+        if new {
+            cells.push(text(error_code(status)));
+        }
+        cells
+    };
     let mut rows = vec![row(
         job.id,
         job.kind.name(),
@@ -206,6 +203,16 @@ async fn job(context: &Context<'_>, id: i64) -> Table {
         rows.push(task_totals(job));
     }
     Ok(Some(table(&columns, rows)))
+}
+
+/// The last column of `SHOW JOB`.
+pub(super) const fn error_code(status: JobStatus) -> &'static str {
+    match status {
+        JobStatus::Queue | JobStatus::Running => "E_JOB_SUBMITTED",
+        JobStatus::Finished => "SUCCEEDED",
+        JobStatus::Failed => "E_TASK_EXECUTION_FAILED",
+        JobStatus::Stopped => "E_USER_CANCEL",
+    }
 }
 
 fn task_totals(job: &Job) -> Vec<Value> {

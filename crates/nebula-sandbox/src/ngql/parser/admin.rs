@@ -3,7 +3,10 @@
 use super::{Parsed, Parser};
 use crate::{
     line::Role,
-    meta::model::{HostPort, JobKind, SchemaKind},
+    meta::{
+        message::Balance,
+        model::{HostPort, JobKind, SchemaKind},
+    },
     ngql::{
         ParseError,
         ast::{Show, Stmt},
@@ -40,7 +43,7 @@ impl Parser<'_> {
             }
             Some("BALANCE") => match self.one_of(&["LEADER", "DATA"])? {
                 Some("LEADER") => Ok(Stmt::BalanceLeader),
-                Some(_) => Ok(Stmt::BalanceData),
+                Some(_) => self.balance_data().map(Stmt::BalanceData),
                 None => self.error(),
             },
             Some(_) => self.get_configs(),
@@ -82,6 +85,19 @@ impl Parser<'_> {
         Ok(host)
     }
 
+    /// After `BALANCE DATA`.
+    fn balance_data(&mut self) -> Parsed<Balance> {
+        if let Token::Int(_) = self.token {
+            return self.int().map(Balance::Show);
+        }
+        match self.one_of(&["STOP", "RESET", "REMOVE"])? {
+            Some("STOP") => Ok(Balance::Stop),
+            Some("RESET") => self.words(&["PLAN"]).map(|()| Balance::Reset),
+            Some(_) => self.host_list().map(Balance::Start),
+            None => Ok(Balance::Start(Vec::new())),
+        }
+    }
+
     fn submit(&mut self) -> Parsed<Stmt> {
         self.words(&["JOB"])?;
         let kind = match self.one_of(&["COMPACT", "FLUSH", "STATS", "BALANCE"])? {
@@ -98,7 +114,11 @@ impl Parser<'_> {
         if matches!(self.token, Token::Int(_)) {
             self.int()?;
         }
-        Ok(Stmt::SubmitJob(kind))
+        let mut argument = String::new();
+        if kind == JobKind::DataBalance && self.accept("REMOVE")? {
+            argument = HostPort::join(&self.host_list()?);
+        }
+        Ok(Stmt::SubmitJob(kind, argument))
     }
 
     fn show(&mut self) -> Parsed<Show> {

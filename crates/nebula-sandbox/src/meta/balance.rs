@@ -256,6 +256,7 @@ mod tests {
             Part {
                 home: peers[0].clone(),
                 leader: None,
+                moving_to: None,
                 peers,
             }
         };

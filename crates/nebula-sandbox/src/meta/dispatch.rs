@@ -26,6 +26,10 @@ impl State {
             job.status = JobStatus::Failed;
             job.stop = clock::micros();
         }
+        let parts = self.catalog.spaces.values_mut();
+        for part in parts.flat_map(|space| &mut space.parts) {
+            part.moving_to = None;
+        }
         self.catalog.version += 1;
     }
 

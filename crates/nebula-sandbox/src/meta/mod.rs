@@ -19,6 +19,7 @@ mod service;
 mod sessions;
 mod spaces;
 mod store;
+mod transfer;
 
 pub use client::MetaClient;
 pub use config_sync::sync as sync_configs;

@@ -189,6 +189,9 @@ pub struct Part {
     pub home: HostPort,
     pub peers: Vec<HostPort>,
     pub leader: Option<HostPort>,
+    /// Where its data is being copied to.
+    #[serde(default)]
+    pub moving_to: Option<HostPort>,
 }
 
 /// Counts found by a STATS job.

@@ -4,10 +4,9 @@ use std::time::{Duration, Instant};
 
 use super::{
     balance::{Move, MoveStatus},
-    message::Failure,
     model::{Job, JobStatus, State},
-    service::{Metad, Rules},
-    spaces::current_leader,
+    service::Metad,
+    transfer::carry_out,
 };
 use crate::{clock, daemon::log::log};
 
@@ -95,10 +94,7 @@ async fn run_moves(metad: &Metad, owner: Owner) -> bool {
             continue;
         };
         pause(metad, count).await;
-        let moved = {
-            let rules = metad.rules();
-            metad.change(|state| state.move_part(&step, &rules)).await
-        };
+        let moved = carry_out(metad, &step).await;
         if let Err(failure) = &moved {
             log!(
                 Error,
@@ -163,32 +159,4 @@ async fn finish(metad: &Metad, owner: Owner, at: usize, status: MoveStatus) {
             }
         })
         .await;
-}
-
-impl State {
-    /// The bookkeeping of a move: `dst` takes the place of `src` among the peers.
-    fn move_part(&mut self, step: &Move, rules: &Rules) -> Result<(), Failure> {
-        let online = self.online_storage(rules);
-        let part = self.space_mut(step.space)?.parts.get_mut(step.part - 1);
-        let part = part.ok_or_else(|| Failure::new(-16, "Part not existed!"))?;
-        if !online.contains(&step.dst) {
-            return Err(Failure::new(-2026, format!("{} is offline", step.dst)));
-        }
-        let Some(leader) = current_leader(part, &online) else {
-            return Err(Failure::new(-2026, "the partition has no leader"));
-        };
-        for peer in &mut part.peers {
-            if *peer == step.src {
-                peer.clone_from(&step.dst);
-            }
-        }
-        let heir = part.peers.iter().find(|peer| online.contains(peer));
-        part.leader = if leader == step.src {
-            heir.cloned()
-        } else {
-            Some(leader)
-        };
-        self.catalog.version += 1;
-        Ok(())
-    }
 }

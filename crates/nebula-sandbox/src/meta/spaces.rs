@@ -156,6 +156,7 @@ fn place(hosts: &[HostPort], space: u32, parts: u32, replica: u32) -> Vec<Part> 
             Part {
                 home: peers[0].clone(),
                 leader: peers.get(first).cloned(),
+                moving_to: None,
                 peers,
             }
         })

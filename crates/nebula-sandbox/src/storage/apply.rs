@@ -5,7 +5,10 @@ use super::{
     space::{EdgeRef, SpaceGraph, Vertex},
     vids::VidRef,
 };
-use crate::rpc::wire::{Malformed, Reader, put_bytes, put_varint};
+use crate::{
+    meta::model::VidType,
+    rpc::wire::{Malformed, Reader, put_bytes, put_varint},
+};
 
 /// Applies a write whose space id was already read; answers how many rows it had.
 pub(super) fn write(graph: &mut SpaceGraph, op: u8, body: &[u8]) -> Result<usize, Malformed> {
@@ -15,8 +18,18 @@ pub(super) fn write(graph: &mut SpaceGraph, op: u8, body: &[u8]) -> Result<usize
         request::OP_PUT_EDGES => put_edges(graph, &mut reader),
         request::OP_REMOVE_TAGS => remove_tags(graph, &mut reader),
         request::OP_REMOVE_EDGES => remove_edges(graph, &mut reader),
+        request::OP_PURGE => purge(graph, &mut reader),
         _ => Err(Malformed),
     }
+}
+
+fn purge(graph: &mut SpaceGraph, reader: &mut Reader<'_>) -> Result<usize, Malformed> {
+    let parts = usize::try_from(reader.varint()?).map_err(|_| Malformed)?;
+    let mut gone = Vec::new();
+    while !reader.is_empty() {
+        gone.push(usize::try_from(reader.varint()?).map_err(|_| Malformed)?);
+    }
+    Ok(graph.forget(parts, &gone))
 }
 
 fn put_tags(graph: &mut SpaceGraph, reader: &mut Reader<'_>) -> Result<usize, Malformed> {
@@ -72,6 +85,50 @@ fn remove_edges(graph: &mut SpaceGraph, reader: &mut Reader<'_>) -> Result<usize
         rows += 1;
     }
     Ok(rows)
+}
+
+/// Shows every vertex that a request is about (not those at the other ends of its edges) to `see`.
+pub(super) fn each_vertex(
+    kind: VidType,
+    op: u8,
+    body: &[u8],
+    see: &mut impl FnMut(VidRef<'_>),
+) -> Result<(), Malformed> {
+    let mut reader = Reader::new(body);
+    let edges = matches!(
+        op,
+        request::OP_PUT_EDGES | request::OP_REMOVE_EDGES | request::OP_EDGES
+    );
+    if matches!(
+        op,
+        request::OP_PUT_TAGS | request::OP_PUT_EDGES | request::OP_NEIGHBORS
+    ) {
+        reader.u8()?;
+    }
+    let ids = if edges {
+        0
+    } else {
+        read_ids(&mut reader)?.len()
+    };
+    let rows = match op {
+        request::OP_PUT_TAGS => ids,
+        request::OP_PUT_EDGES => 1,
+        _ => 0,
+    };
+    while !reader.is_empty() {
+        if edges {
+            reader.i32()?;
+        }
+        see(VidRef::read(&mut reader, kind)?);
+        if edges {
+            reader.signed()?;
+            VidRef::read(&mut reader, kind)?;
+        }
+        for _ in 0..rows {
+            reader.bytes()?;
+        }
+    }
+    Ok(())
 }
 
 /// Answers a read whose space id was already read; `limit` = edges read per vertex and type.

@@ -7,12 +7,14 @@ mod apply;
 mod arena;
 mod hash;
 mod journal;
+mod moving;
+mod opening;
 pub mod request;
 mod service;
 mod space;
 mod vids;
 
 pub use hash::{IdHash, murmur};
-pub use request::{OP_COMPACT, OP_COUNT, OP_FLUSH};
+pub use request::{OP_COMPACT, OP_COUNT, OP_EXPORT, OP_FLUSH, OP_IMPORT, OP_PURGE, OP_SEAL};
 pub use service::Storaged;
 pub use vids::VidRef;

@@ -21,6 +21,14 @@ pub const OP_SCAN_EDGES: u8 = 9;
 pub const OP_COUNT: u8 = 20;
 pub const OP_COMPACT: u8 = 21;
 pub const OP_FLUSH: u8 = 22;
+/// Partition, catalog version: serves it no more; answers how many vertices are in it (`u64`).
+pub const OP_SEAL: u8 = 23;
+/// Partition, number of the piece, how many pieces: answers writes.
+pub const OP_EXPORT: u8 = 24;
+/// Length of string ids (0 = integers), partitions, partition, catalog version, whether it is the first piece, writes.
+pub const OP_IMPORT: u8 = 25;
+/// Partitions of the space, partitions to be forgotten. Stands in logs as well.
+pub const OP_PURGE: u8 = 26;
 
 /// Starts a body.
 pub fn start(space: u32) -> Vec<u8> {

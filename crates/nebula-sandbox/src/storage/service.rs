@@ -1,55 +1,51 @@
-//! The storaged process: registration, opening of spaces, and answering requests.
+//! The storaged process: registration and answering requests.
 
 use std::{
-    collections::{BTreeSet, HashMap},
-    fs, io,
-    path::{Path, PathBuf},
+    collections::HashMap,
+    io,
+    path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use super::{apply, journal::Journal, request, space::SpaceGraph};
+use super::{apply, journal::Journal, moving::Places, request, space::SpaceGraph};
 use crate::{
     clock,
     daemon::{faults, log::log},
     flags::Flags,
-    line::{Line, Role, SANDBOX_GIT_SHA},
-    meta::{
-        MetaClient,
-        message::{Failure, Heartbeat, Reply, Request},
-        model::{Catalog, HostPort, VidType},
-        sync_configs,
-    },
+    line::Line,
+    meta::{MetaClient, message::Failure, model::HostPort},
     rpc::{self, Service},
     stats::Stats,
 };
 
 /// Windows of a second for the "raft buffer is full" knob.
 #[derive(Debug, Default)]
-struct WriteRate {
+pub(super) struct WriteRate {
     second: u64,
     rows: u64,
 }
 
 #[derive(Debug)]
-struct OpenSpace {
-    graph: SpaceGraph,
-    journal: Journal,
-    parts: usize,
-    rate: WriteRate,
+pub(super) struct OpenSpace {
+    pub(super) graph: SpaceGraph,
+    pub(super) journal: Journal,
+    pub(super) parts: usize,
+    pub(super) places: Places,
+    pub(super) rate: WriteRate,
 }
 
 /// A storaged.
 #[derive(Debug)]
 pub struct Storaged {
-    line: Line,
-    flags: Arc<Flags>,
+    pub(super) line: Line,
+    pub(super) flags: Arc<Flags>,
     stats: Arc<Stats>,
-    me: HostPort,
-    metas: MetaClient,
-    data_paths: Vec<PathBuf>,
+    pub(super) me: HostPort,
+    pub(super) metas: MetaClient,
+    pub(super) data_paths: Vec<PathBuf>,
     spaces: Mutex<HashMap<u32, OpenSpace>>,
-    catalog_version: Mutex<u64>,
+    pub(super) catalog_version: Mutex<u64>,
 }
 
 impl Storaged {
@@ -95,7 +91,7 @@ impl Storaged {
         }
     }
 
-    fn interval(&self) -> u64 {
+    pub(super) fn interval(&self) -> u64 {
         self.flags.count("heartbeat_interval_secs").max(1)
     }
 
@@ -114,128 +110,7 @@ impl Storaged {
         Ok(())
     }
 
-    /// Heartbeats for ever.
-    pub async fn keep_beating(self: Arc<Self>) {
-        loop {
-            tokio::time::sleep(Duration::from_secs(self.interval())).await;
-            if let Err(failure) = self.beat().await {
-                log!(Error, "Heartbeat failed, status:{failure}");
-            }
-        }
-    }
-
-    async fn beat(&self) -> Result<(), Failure> {
-        let path = PathBuf::from(self.flags.text("cluster_id_path"));
-        let known = read_cluster_id(&path);
-        let beat = Heartbeat {
-            role: Role::Storaged,
-            host: self.me.clone(),
-            http_port: self.flags.port("ws_http_port"),
-            cluster_id: known,
-            sha: SANDBOX_GIT_SHA.to_owned(),
-            version: self.line.version().to_owned(),
-        };
-        let Reply::Heartbeat {
-            cluster_id,
-            catalog,
-        } = self.metas.ask(&Request::Heartbeat(beat)).await?
-        else {
-            return Err(Failure::new(-8000, "Unknown error!"));
-        };
-        if known == 0 {
-            fs::write(&path, cluster_id.to_le_bytes())
-                .map_err(|e| Failure::new(-8000, e.to_string()))?;
-        }
-        let mine = *self
-            .catalog_version
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if catalog != mine {
-            self.load_catalog(mine).await?;
-        }
-        sync_configs(&self.metas, &self.flags, Role::Storaged.column()).await;
-        Ok(())
-    }
-
-    async fn load_catalog(&self, mine: u64) -> Result<(), Failure> {
-        let Reply::Catalog(Some(catalog)) = self.metas.ask(&Request::Catalog(mine)).await? else {
-            return Ok(());
-        };
-        self.follow_catalog(&catalog, mine == 0)
-            .map_err(|error| Failure::new(-3031, format!("cannot open spaces: {error}")))?;
-        *self
-            .catalog_version
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = catalog.version;
-        Ok(())
-    }
-
-    /// Opens spaces that are new here, closes those that are gone.
-    fn follow_catalog(&self, catalog: &Catalog, at_start: bool) -> io::Result<()> {
-        let mine = |space: &&crate::meta::model::Space| {
-            space.parts.iter().any(|part| part.home == self.me)
-        };
-        let mut wanted = BTreeSet::new();
-        for space in catalog.spaces.values().filter(mine) {
-            wanted.insert(space.id);
-            if !self.lock().contains_key(&space.id) {
-                let opened = self.open(space.id, space.vid, space.parts.len())?;
-                self.lock().insert(space.id, opened);
-            }
-        }
-        self.lock().retain(|id, _| wanted.contains(id));
-        let every: BTreeSet<u32> = catalog.spaces.values().map(|space| space.id).collect();
-        if self.flags.on("auto_remove_invalid_space") {
-            self.remove_unknown(&every, at_start);
-        }
-        Ok(())
-    }
-
-    fn open(&self, id: u32, vid: VidType, parts: usize) -> io::Result<OpenSpace> {
-        let started = clock::millis();
-        let mut graph = SpaceGraph::new(vid);
-        let home = &self.data_paths[id as usize % self.data_paths.len()];
-        let journal = Journal::open(home, id, |op, body| apply::write(&mut graph, op, body))?;
-        for path in &self.data_paths {
-            for part in 1..=parts {
-                fs::create_dir_all(Journal::folder(path, id).join("wal").join(part.to_string()))?;
-            }
-        }
-        let bytes = journal.bytes();
-        log!(
-            Info,
-            "Space {id} is open, {bytes} bytes read in {} ms",
-            clock::millis() - started
-        );
-        Ok(OpenSpace {
-            graph,
-            journal,
-            parts,
-            rate: WriteRate::default(),
-        })
-    }
-
-    /// Deletes the folders of spaces that metad does not know.
-    fn remove_unknown(&self, known: &BTreeSet<u32>, at_start: bool) {
-        for path in &self.data_paths {
-            let Ok(entries) = fs::read_dir(path.join("nebula")) else {
-                continue;
-            };
-            for entry in entries.flatten() {
-                let id = entry.file_name().to_string_lossy().parse::<u32>().ok();
-                if id.is_some_and(|id| id != 0 && !known.contains(&id)) {
-                    log!(
-                        Warning,
-                        "Remove invalid space {} (at start: {at_start})",
-                        entry.path().display()
-                    );
-                    fs::remove_dir_all(entry.path()).ok();
-                }
-            }
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<u32, OpenSpace>> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, HashMap<u32, OpenSpace>> {
         self.spaces.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -256,11 +131,19 @@ impl Storaged {
         let started = clock::micros();
         let (id, rest) = body.split_first_chunk::<4>().ok_or_else(malformed)?;
         let id = u32::from_le_bytes(*id);
+        if op == request::OP_IMPORT {
+            return self.take_in(id, rest);
+        }
         let mut spaces = self.lock();
         let space = spaces
             .get_mut(&id)
             .ok_or_else(|| Failure::new(-5, "E_SPACE_NOT_FOUND"))?;
+        space.refuse_moved(op, rest)?;
         let rows = match op {
+            request::OP_SEAL | request::OP_EXPORT | request::OP_PURGE => {
+                space.hand_out(op, rest, out)?;
+                0
+            }
             request::OP_PUT_TAGS..=request::OP_REMOVE_EDGES => self.write(space, op, rest)?,
             request::OP_COUNT => {
                 let counts = serde_json::to_vec(&space.graph.counts());
@@ -374,16 +257,8 @@ impl Storaged {
     }
 }
 
-fn malformed() -> Failure {
+pub(super) fn malformed() -> Failure {
     Failure::new(-3044, "E_INVALID_DATA")
-}
-
-/// 0 when there is no readable file.
-fn read_cluster_id(path: &Path) -> i64 {
-    let bytes = fs::read(path).unwrap_or_default();
-    bytes
-        .first_chunk::<8>()
-        .map_or(0, |id| i64::from_le_bytes(*id))
 }
 
 impl Service for Storaged {

@@ -141,6 +141,29 @@ impl SpaceGraph {
         }
     }
 
+    /// Forgets every vertex of some of the `parts` partitions; answers how many there were.
+    pub(super) fn forget(&mut self, parts: usize, gone: &[usize]) -> usize {
+        let before = self.vertices.len();
+        let (vids, kind) = (&self.vids, self.kind);
+        let (counts, edge_counts, tagged) =
+            (&mut self.counts, &mut self.edge_counts, &mut self.tagged);
+        self.vertices.retain(|key, vertex| {
+            if !gone.contains(&vids.vid(*key, kind).part(parts)) {
+                return true;
+            }
+            *tagged -= i64::from(!vertex.tags.is_empty());
+            for (tag, _) in &vertex.tags {
+                *counts.entry(*tag).or_default() -= 1;
+            }
+            for (kind, edges) in vertex.edges.iter().filter(|(kind, _)| *kind > 0) {
+                let count = i64::try_from(edges.len()).unwrap_or(i64::MAX);
+                *edge_counts.entry(*kind).or_default() -= count;
+            }
+            false
+        });
+        before - self.vertices.len()
+    }
+
     pub(super) fn vertex(&self, vid: VidRef<'_>) -> Option<&Vertex> {
         self.vertices.get(&self.vids.find(vid)?)
     }

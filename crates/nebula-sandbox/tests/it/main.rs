@@ -4,6 +4,7 @@
 mod clients;
 mod cluster;
 mod knobs;
+mod moving;
 mod package;
 mod root;
 mod sessions;

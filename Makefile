@@ -24,6 +24,11 @@ test: cargo ## every test, those on test hosts included
 	@$(BED)/setup.sh build bed tests
 	@$(BED)/test.sh
 
+.PHONY: panels
+panels: cargo ## every query of every dashboard, against real servers with the data of a run
+	@$(BED)/setup.sh build bed tests
+	@$(BED)/test.sh pipeline
+
 .PHONY: check
 check: cargo ## formatting, clippy, documentation, shell scripts
 	@$(BED)/setup.sh build

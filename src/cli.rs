@@ -360,6 +360,26 @@ pub enum Monitor {
         #[arg(long)]
         purge: bool,
     },
+    /// The images: which are where, into a bundle for hosts without a registry, and from one
+    #[command(subcommand)]
+    Images(MonitorImages),
+}
+
+/// `nbctl monitor images …`.
+#[derive(Debug, Subcommand)]
+pub enum MonitorImages {
+    /// Which image each component has, and which hosts have it
+    List,
+    /// Write a bundle from the monitor host's engine; name its folder in `monitor.images`
+    Save {
+        /// Folder to write to
+        dir: PathBuf,
+    },
+    /// Load a bundle into the hosts' engines
+    Load {
+        /// Folder with index.yaml
+        dir: PathBuf,
+    },
 }
 
 /// `nbctl bench …`.

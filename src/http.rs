@@ -69,7 +69,11 @@ pub fn request(method: Method, url: &str, timeout: Duration) -> Result<RequestBu
     Ok(client()?.request(method, url).timeout(timeout))
 }
 
-async fn send(url: &str, request: RequestBuilder) -> Result<String, Failure> {
+/// Sends a request; the text of an answer that is 2xx.
+///
+/// # Errors
+/// Those of [`get_text`].
+pub async fn send(url: &str, request: RequestBuilder) -> Result<String, Failure> {
     let answer = request.send().await.map_err(|error| refused(url, &error))?;
     let status = answer.status();
     let text = answer.text().await.map_err(|error| refused(url, &error))?;

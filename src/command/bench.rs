@@ -13,6 +13,7 @@ use crate::context::{Context, runs_dir};
 use crate::event::Event;
 use crate::metrics::{self, Prometheus, QueryTable};
 use crate::phase::bench::{Bench, Done};
+use crate::phase::course::Course;
 use crate::phase::facts::now_ms;
 use crate::phase::{
     compact, connect, data, facts, import, observe, schema, settle, snapshot, stress,
@@ -48,9 +49,11 @@ pub(super) async fn full(ctx: &Context, args: &BenchFull) -> anyhow::Result<Exit
     }
     let working = Working::new(ctx).await?;
     let fleet = connect::all(ctx).await?;
-    let bench = Bench::new(ctx, &fleet, &working.graph, working.cancel.clone())?;
+    let mut bench = Bench::new(ctx, &fleet, &working.graph, working.cancel.clone())?;
     let mut store = begin(&bench, &playbook).await?;
+    bench.course = Course::open(ctx, &fleet, &store.manifest().id).await;
     let failure = phases(&bench, &playbook, &mut store).await.err();
+    bench.course.close().await;
     observe_hosts(ctx, &fleet, &mut store).await?;
     store.finish(now_ms())?;
     fleet.close().await;
@@ -272,6 +275,7 @@ fn end(
     let outcome = match done {
         Ok(done) => {
             let window = done.window.unwrap_or(whole);
+            bench.course.phase(&name, window);
             store.end_phase(index, window, Outcome::Done, done.result)?;
             for (clock, histogram) in &done.histograms {
                 store.put_histogram(index, clock, histogram)?;

@@ -9,6 +9,7 @@ use crate::cli::{DataCommand, DataSource, Import, StressRun};
 use crate::command::Working;
 use crate::context::Context;
 use crate::phase::bench::Bench;
+use crate::phase::course::Course;
 use crate::phase::{connect, data, import, schema, stress};
 use crate::reporter::Reporter;
 
@@ -54,8 +55,10 @@ pub(super) async fn data(args: &DataCommand, reporter: &Reporter) -> anyhow::Res
 pub(super) async fn import(ctx: &Context, args: &Import) -> anyhow::Result<ExitCode> {
     let working = Working::new(ctx).await?;
     let fleet = connect::all(ctx).await?;
-    let bench = Bench::new(ctx, &fleet, &working.graph, working.cancel())?;
+    let mut bench = Bench::new(ctx, &fleet, &working.graph, working.cancel())?;
+    bench.course = Course::open(ctx, &fleet, &trial("import")).await;
     let done = import_with(&bench, args).await;
+    bench.course.close().await;
     fleet.close().await;
     let result = done?;
     let good = result.counts.iter().all(nbctl_core::run::CountCheck::holds)
@@ -66,6 +69,13 @@ pub(super) async fn import(ctx: &Context, args: &Import) -> anyhow::Result<ExitC
     } else {
         ExitCode::Invalid
     })
+}
+
+/// What the course of a load without a record is called.
+fn trial(what: &str) -> String {
+    jiff::Timestamp::now()
+        .strftime(&format!("%Y%m%d-%H%M%S-{what}"))
+        .to_string()
 }
 
 async fn import_with(bench: &Bench<'_>, args: &Import) -> Result<ImportResult, Failure> {
@@ -84,7 +94,11 @@ async fn import_with(bench: &Bench<'_>, args: &Import) -> Result<ImportResult, F
         in_flight: args.in_flight,
         ..playbook::Import::default()
     };
-    match import::run(bench, &how, &space, &placed).await?.result {
+    let done = import::run(bench, &how, &space, &placed).await?;
+    if let Some(window) = done.window {
+        bench.course.phase("import", window);
+    }
+    match done.result {
         PhaseResult::Import(result) => Ok(*result),
         _ => Err(Failure::step("the import gave no result")),
     }
@@ -128,8 +142,10 @@ pub(super) async fn stress(ctx: &Context, args: &StressRun) -> anyhow::Result<Ex
     };
     let working = Working::new(ctx).await?;
     let fleet = connect::all(ctx).await?;
-    let bench = Bench::new(ctx, &fleet, &working.graph, working.cancel())?;
+    let mut bench = Bench::new(ctx, &fleet, &working.graph, working.cancel())?;
+    bench.course = Course::open(ctx, &fleet, &trial("stress")).await;
     let done = stress_all(&bench, args, &chosen).await;
+    bench.course.close().await;
     fleet.close().await;
     let results = done?;
     ctx.reporter.result(&stress_text(&results), &results)?;
@@ -165,7 +181,12 @@ async fn stress_all(
                 duration_s: args.duration,
                 seed: args.source.seed,
             };
-            if let PhaseResult::Stress(result) = stress::run(bench, &run, &placed).await?.result {
+            let done = stress::run(bench, &run, &placed).await?;
+            if let Some(window) = done.window {
+                let name = format!("stress {} {concurrency}", scenario.name);
+                bench.course.phase(&name, window);
+            }
+            if let PhaseResult::Stress(result) = done.result {
                 results.push(*result);
             }
         }

@@ -24,14 +24,19 @@ impl Engine {
     /// The name is taken by a container that is not ours, or the engine refuses; the last lines of the container are
     /// shown when it does not start.
     pub async fn ensure_container(&self, spec: &ContainerSpec) -> Result<StepOutcome, Failure> {
-        if let Some(there) = self.inspect(&spec.name).await? {
-            self.check_ours(&there, &spec.name, &spec.cluster_id)?;
-            if label(&there, LABEL_SPEC) == spec.hash().to_string() {
-                return self.start_again(&there, spec).await;
+        let there = self.inspect(&spec.name).await?;
+        if let Some(there) = &there {
+            self.check_ours(there, &spec.name, &spec.cluster_id)?;
+            if label(there, LABEL_SPEC) == spec.hash().to_string() {
+                return self.start_again(there, spec).await;
             }
-            self.remove_container(&spec.name).await?;
         }
         self.make_volumes(spec).await?;
+        // What runs goes on until its successor's files are known to be good.
+        self.check(spec).await?;
+        if there.is_some() {
+            self.remove_container(&spec.name).await?;
+        }
         let options = CreateContainerOptionsBuilder::new()
             .name(&spec.name)
             .build();

@@ -2,8 +2,9 @@
 //!
 //! Duties: one client a host, made when first needed; the API version that both sides know; failures that name the host.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use bollard::{API_DEFAULT_VERSION, Docker};
 use futures_util::FutureExt as _;
@@ -14,7 +15,7 @@ use nbctl_core::units::{HostName, RemotePath};
 use tokio::sync::Mutex;
 
 use crate::event::{Sink, StepOutcome};
-use crate::remote::Link;
+use crate::remote::{Bridge, Link};
 use crate::runner::Containers;
 
 /// Seconds until an answer begins; loading a large image takes its time.
@@ -26,6 +27,8 @@ pub struct Engine {
     pub(super) host: HostName,
     pub(super) docker: Docker,
     pub(super) version: String,
+    /// What carries the connections, when the socket itself may not be opened.
+    bridge: Option<Arc<Bridge>>,
 }
 
 impl Engine {
@@ -38,6 +41,21 @@ impl Engine {
         let made =
             Docker::connect_with_unix(&local.to_string_lossy(), PATIENCE_S, API_DEFAULT_VERSION);
         Self::negotiate(link.host().clone(), made, socket.as_str()).await
+    }
+
+    /// Through `docker system dial-stdio` under sudo, for a login user who may not open the socket; needs the
+    /// docker command there, and some 100 ms a request.
+    ///
+    /// # Errors
+    /// No bridge can be made, or no engine answers.
+    pub async fn connect_under_sudo(link: &Link, socket: &RemotePath) -> Result<Self, Failure> {
+        let host = format!("unix://{socket}");
+        let bridge = link.bridge(&["docker", "-H", &host, "system", "dial-stdio"])?;
+        let local = bridge.path().to_string_lossy().into_owned();
+        let made = Docker::connect_with_unix(&local, PATIENCE_S, API_DEFAULT_VERSION);
+        let mut engine = Self::negotiate(link.host().clone(), made, socket.as_str()).await?;
+        engine.bridge = Some(Arc::new(bridge));
+        Ok(engine)
     }
 
     /// At `address:port` without TLS; for tests.
@@ -72,6 +90,7 @@ impl Engine {
             host,
             docker,
             version: version.version.unwrap_or_default(),
+            bridge: None,
         })
     }
 
@@ -111,6 +130,7 @@ pub struct Engines {
     socket: RemotePath,
     cluster_id: String,
     open: Mutex<BTreeMap<HostName, Engine>>,
+    sudo: Mutex<BTreeSet<HostName>>,
 }
 
 impl Engines {
@@ -120,7 +140,13 @@ impl Engines {
             socket,
             cluster_id,
             open: Mutex::new(BTreeMap::new()),
+            sudo: Mutex::new(BTreeSet::new()),
         }
+    }
+
+    /// The engine of `host` is spoken to under sudo.
+    pub async fn under_sudo(&self, host: &HostName) {
+        self.sudo.lock().await.insert(host.clone());
     }
 
     /// The engine of a host.
@@ -131,7 +157,11 @@ impl Engines {
         if let Some(engine) = self.open.lock().await.get(link.host()) {
             return Ok(engine.clone());
         }
-        let engine = Engine::connect(link, &self.socket).await?;
+        let engine = if self.sudo.lock().await.contains(link.host()) {
+            Engine::connect_under_sudo(link, &self.socket).await?
+        } else {
+            Engine::connect(link, &self.socket).await?
+        };
         self.open
             .lock()
             .await

@@ -29,6 +29,23 @@ const CHUNK: usize = 256 << 10;
 /// Between two progress events.
 const TICK: Duration = Duration::from_millis(250);
 
+/// What an image is made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImageFacts {
+    /// `sha256:…`: of its configuration, or with the containerd store of its manifest.
+    pub id: String,
+    /// `sha256:…` of each layer, lowest first.
+    pub layers: Vec<String>,
+}
+
+impl ImageFacts {
+    /// The id, or all layers, are those that are wanted; nothing said is nothing asked.
+    fn is(&self, wanted: &ImageSpec) -> bool {
+        wanted.id.as_ref().is_none_or(|id| *id == self.id)
+            || (!wanted.layers.is_empty() && wanted.layers == self.layers)
+    }
+}
+
 impl Engine {
     /// Makes sure that the engine has it.
     ///
@@ -78,13 +95,20 @@ impl Engine {
 
     /// Whether the reference is there, with the right id when one is known.
     async fn has(&self, image: &ImageSpec) -> Result<bool, Failure> {
-        let id = self.image_id(&image.reference).await?;
-        Ok(id.is_some_and(|id| image.id.as_ref().is_none_or(|wanted| *wanted == id)))
+        let there = self.image(&image.reference).await?;
+        Ok(there.is_some_and(|there| there.is(image)))
     }
 
-    async fn image_id(&self, reference: &str) -> Result<Option<String>, Failure> {
+    /// What `reference` is on this engine.
+    ///
+    /// # Errors
+    /// The engine's own words.
+    pub async fn image(&self, reference: &str) -> Result<Option<ImageFacts>, Failure> {
         match self.docker.inspect_image(reference).await {
-            Ok(there) => Ok(there.id),
+            Ok(there) => Ok(Some(ImageFacts {
+                id: there.id.unwrap_or_default(),
+                layers: there.root_fs.and_then(|fs| fs.layers).unwrap_or_default(),
+            })),
             Err(error) if status(&error) == Some(404) => Ok(None),
             Err(error) => Err(self.failed(&format!("cannot look at image {reference}"), &error)),
         }

@@ -5,6 +5,8 @@
 //! Duties: containers exactly as specified (label and digest of the specification decide), images from archives or a
 //! registry, removal of what carries our labels and of nothing else.
 
+mod bundle;
+mod check;
 mod container;
 mod engine;
 mod image;
@@ -13,3 +15,4 @@ mod spec;
 mod state;
 
 pub use self::engine::{Engine, Engines};
+pub use self::image::ImageFacts;

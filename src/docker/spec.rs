@@ -29,6 +29,22 @@ pub(super) fn body(spec: &ContainerSpec) -> ContainerCreateBody {
     }
 }
 
+/// The body of a create request for the specification's check: once, without ports.
+pub(super) fn check_body(spec: &ContainerSpec) -> ContainerCreateBody {
+    let (program, args) = spec.check.split_at(spec.check.len().min(1));
+    let once = ContainerSpec {
+        entrypoint: program.to_vec(),
+        args: args.to_vec(),
+        ports: Vec::new(),
+        ..spec.clone()
+    };
+    let mut body = body(&once);
+    if let Some(host) = &mut body.host_config {
+        host.restart_policy = None;
+    }
+    body
+}
+
 /// Labels of everything that is ours.
 pub(super) fn owner_labels(cluster_id: &str, component: &str) -> HashMap<String, String> {
     [

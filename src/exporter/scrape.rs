@@ -8,11 +8,18 @@ use nbctl_core::monitor::stats::{DaemonStats, page, parse};
 use super::config::{Config, Target};
 use crate::http;
 
+/// As other exporters tell theirs.
+const BUILD: &str = concat!(
+    "# TYPE nbctl_exporter_build_info gauge\nnbctl_exporter_build_info{version=\"",
+    env!("CARGO_PKG_VERSION"),
+    "\"} 1\n"
+);
+
 /// A page about all daemons, never older than the request.
 pub(super) async fn all(config: &Config) -> String {
     let timeout = Duration::from_millis(config.timeout_ms);
     let asked = config.targets.iter().map(|target| one(target, timeout));
-    page(&join_all(asked).await)
+    format!("{}{BUILD}", page(&join_all(asked).await))
 }
 
 async fn one(target: &Target, timeout: Duration) -> DaemonStats {

@@ -1,4 +1,5 @@
-//! What hosts and daemons did during a phase, read from Prometheus.
+//! What hosts and daemons did during a phase, read from Prometheus; and the other way, a load's course to InfluxDB
+//! (`influx`).
 //!
 //! Purpose: a digest for the report over exactly a phase's window, and the raw answers to check it by.
 //! Duties: ask (`prometheus`), turn answers into trends (`trend`), put them together by host and daemon
@@ -6,6 +7,7 @@
 //! unobserved, and the run goes on.
 
 mod digest;
+mod influx;
 mod prometheus;
 mod table;
 mod trend;
@@ -17,6 +19,7 @@ use serde_json::{Value, json};
 
 use crate::record::RunStore;
 
+pub use influx::Influx;
 pub use prometheus::{Answer, Prometheus, Series};
 pub use table::{Kind, Of, Query, QueryTable};
 

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
 use crate::graph::{GraphService, GraphSession};
+use crate::phase::course::Course;
 use crate::remote::{Fleet, Link};
 
 /// Everything a phase of a benchmark works with.
@@ -26,6 +27,8 @@ pub struct Bench<'a> {
     pub load_dir: RemotePath,
     /// Ctrl-C.
     pub cancel: CancellationToken,
+    /// Where the course of loads is shown.
+    pub course: Course,
 }
 
 /// What a phase came to.
@@ -80,6 +83,7 @@ impl<'a> Bench<'a> {
             load,
             load_dir,
             cancel,
+            course: Course::default(),
         })
     }
 

@@ -6,6 +6,7 @@
 pub mod bench;
 pub mod compact;
 pub mod connect;
+pub mod course;
 pub mod data;
 pub mod facts;
 pub mod import;

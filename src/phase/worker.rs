@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use nbctl_core::failure::Failure;
+use nbctl_core::monitor::course::Load;
 use nbctl_core::plan::Upload;
 use nbctl_core::run::Second;
 use nbctl_core::units::RemotePath;
@@ -123,11 +124,25 @@ async fn place(bench: &Bench<'_>) -> Result<RemotePath, Failure> {
     Ok(upload.path)
 }
 
+fn load(work: &Work) -> Load {
+    match work {
+        Work::Stress(job) => Load {
+            scenario: Some(job.scenario.clone()),
+            in_flight: job.concurrency,
+        },
+        Work::Import(job) => Load {
+            scenario: None,
+            in_flight: job.in_flight,
+        },
+    }
+}
+
 /// What was heard so far.
 struct Heard<'a> {
     bench: &'a Bench<'a>,
     phase: &'a str,
     unit: &'static str,
+    load: Load,
     result: Option<Message>,
     failure: Option<Failure>,
     series: Vec<Second>,
@@ -143,6 +158,7 @@ impl<'a> Heard<'a> {
                 Work::Stress(_) => "s",
                 Work::Import(_) => "bytes",
             },
+            load: load(work),
             result: None,
             failure: None,
             series: Vec::new(),
@@ -155,10 +171,13 @@ impl<'a> Heard<'a> {
             Ok(Message::Second {
                 warmup,
                 second,
+                times,
                 done,
                 total,
             }) => {
                 self.tell(second, done, total);
+                let course = &self.bench.course;
+                course.second(&self.load, warmup, &second, times.as_ref());
                 if !warmup {
                     self.series.push(second);
                 }

@@ -5,6 +5,7 @@
 //! Duties: deadlines that end the remote process tree; bounded output; failures that name host, command and
 //! last lines. Only `ssh*.rs` know the openssh crate, only `local.rs` starts processes.
 
+mod bridge;
 mod control_dir;
 mod exec;
 mod fake;
@@ -31,6 +32,7 @@ use nbctl_core::plan::Script;
 use nbctl_core::units::HostName;
 use tokio_util::task::TaskTracker;
 
+pub use self::bridge::Bridge;
 pub use self::control_dir::default_dir as default_control_dir;
 pub use self::exec::{KEPT_STDERR, MAX_STDOUT};
 pub use self::fake::Fake;

@@ -89,7 +89,8 @@ fn split(endpoint: &str) -> Result<(&str, u16), Failure> {
     parts.ok_or_else(|| Failure::inventory(format!("`{endpoint}` is not host:port")))
 }
 
-fn fresh_path(control: &Path) -> PathBuf {
+/// A socket's path that was never used before.
+pub(super) fn fresh_path(control: &Path) -> PathBuf {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let serial = NEXT.fetch_add(1, Ordering::Relaxed);
     let path = control.join(format!("f{}-{serial}", std::process::id()));

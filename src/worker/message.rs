@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
 use nbctl_core::failure::Failure;
+use nbctl_core::monitor::course::Times;
 use nbctl_core::run::{ImportResult, Second, StressResult, Window};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
@@ -32,6 +33,8 @@ pub enum Message {
         warmup: bool,
         /// What happened.
         second: Second,
+        /// More about its times, for who watches; not recorded.
+        times: Option<Times>,
         /// Done so far: seconds of a stress, bytes of an import.
         done: u64,
         /// Of how many, when known.

@@ -190,12 +190,14 @@ impl Ticks {
         }
     }
 
-    fn tell(&mut self, shares: &[Arc<Share>], out: &Out, second: u32) {
-        let start_ms = self.start_ms + i64::from(second) * 1000;
+    fn tell(&mut self, shares: &[Arc<Share>], out: &Out, number: u32) {
+        let start_ms = self.start_ms + i64::from(number) * 1000;
+        let (second, times) = self.reader.second(shares, start_ms);
         out.emit(&Message::Second {
-            warmup: second < self.warmup,
-            second: self.reader.second(shares, start_ms),
-            done: u64::from(second) + 1,
+            warmup: number < self.warmup,
+            second,
+            times,
+            done: u64::from(number) + 1,
             total: Some(u64::from(self.total)),
         });
     }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hdrhistogram::Histogram;
+use nbctl_core::monitor::course::{MIDDLES, STRATA, Times};
 use nbctl_core::run::{Clocks, ErrorCount, Quantiles, Second};
 
 use super::lane::{Good, Wrong};
@@ -38,6 +39,7 @@ pub(super) struct Slice {
     failed: u64,
     rows: u64,
     service: Histogram<u64>,
+    server: Histogram<u64>,
 }
 
 /// One thread's numbers.
@@ -172,6 +174,7 @@ impl Default for Slice {
             failed: 0,
             rows: 0,
             service: histogram(),
+            server: histogram(),
         }
     }
 }
@@ -183,6 +186,7 @@ impl Slice {
             Ok(good) => {
                 self.rows += good.rows;
                 self.service.saturating_record(sample.service_us);
+                self.server.saturating_record(good.latency_us);
             }
             Err(_) => self.failed += 1,
         }
@@ -193,11 +197,23 @@ impl Slice {
         self.failed += other.failed;
         self.rows += other.rows;
         self.service.add(&other.service).ok();
+        self.server.add(&other.server).ok();
     }
 
     fn clear(&mut self) {
         (self.requests, self.failed, self.rows) = (0, 0, 0);
         self.service.reset();
+        self.server.reset();
+    }
+
+    /// What is shown of its times beyond the record; nothing when nothing succeeded.
+    fn times(&self) -> Option<Times> {
+        (!self.service.is_empty()).then(|| Times {
+            server_p50_us: self.server.value_at_quantile(0.5),
+            server_p99_us: self.server.value_at_quantile(0.99),
+            service: strata(&self.service),
+            server: strata(&self.server),
+        })
     }
 
     /// As it is recorded.
@@ -218,6 +234,11 @@ impl Slice {
             p99_us: at(0.99),
         }
     }
+}
+
+/// The value in the middle of each equal share of the samples.
+fn strata(histogram: &Histogram<u64>) -> [u64; STRATA] {
+    MIDDLES.map(|quantile| histogram.value_at_quantile(quantile))
 }
 
 impl Share {
@@ -258,7 +279,11 @@ impl Reader {
     }
 
     /// What happened since the last call.
-    pub(super) fn second(&mut self, shares: &[std::sync::Arc<Share>], start_ms: i64) -> Second {
+    pub(super) fn second(
+        &mut self,
+        shares: &[std::sync::Arc<Share>],
+        start_ms: i64,
+    ) -> (Second, Option<Times>) {
         self.sum.clear();
         for share in shares {
             self.spare.clear();
@@ -266,7 +291,7 @@ impl Reader {
             std::mem::swap(&mut share.lock().slice, &mut self.spare);
             self.sum.merge(&self.spare);
         }
-        self.sum.second(start_ms)
+        (self.sum.second(start_ms), self.sum.times())
     }
 }
 
@@ -310,9 +335,13 @@ mod tests {
             });
         }
         let mut reader = Reader::new();
-        let second = reader.second(&shares, 5);
+        let (second, times) = reader.second(&shares, 5);
         assert_eq!((second.requests, second.failed, second.rows), (4, 1, 6));
-        assert_eq!(reader.second(&shares, 6).requests, 0);
+        let times = times.unwrap();
+        assert_eq!(times.service, [100, 100, 200, 200, 200, 300, 300]);
+        assert_eq!((times.server_p50_us, times.server), (80, [80; STRATA]));
+        let (second, times) = reader.second(&shares, 6);
+        assert_eq!((second.requests, times), (0, None));
         let total = total(&shares);
         assert_eq!((total.requests, total.failed, total.rows), (3, 1, 4));
         assert_eq!((total.service.len(), total.service.max()), (2, 300));

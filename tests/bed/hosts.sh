@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# hosts.sh up [N]|down|status: N test hosts (default 4), each a container with its own sshd and its own Docker engine in
+# hosts.sh up [N]|down|status|pause hN|unpause hN: N test hosts (default 4), each a container with its own sshd and its own Docker engine in
 # its own network, process and mount namespaces, on a private network of this machine.
 #   up      makes what is missing, leaves what is well, removes what is too many; writes inventory.yaml, ssh_config,
 #           known_hosts and a key into $NBCTL_BED_DIR
 #   down    removes what carries this bed's label, and those files
+#   pause   the host answers nothing any more, as if its power were gone; unpause brings it back
 #   status  one line a host; exit code 3 when one is not well
 set -euo pipefail
 # shellcheck source=lib.sh
@@ -107,5 +108,6 @@ status() {
 case ${1:-} in
   up) up "${2:-4}" ;;
   down | status) "$1" ;;
-  *) die "hosts.sh: up [N], down or status?" "" 2 ;;
+  pause | unpause) need_engine && dk "$1" "$(container "${2#h}")" >/dev/null ;;
+  *) die "hosts.sh: up [N], down, status, pause hN or unpause hN?" "" 2 ;;
 esac

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # test.sh: `cargo test` with four test hosts of its own, named "test", and the official clients. The hosts are removed
 # afterwards, and the engine is stopped if it was started here.
+#   test.sh BINARY...   only these test binaries, with what they print
 #   NBCTL_TEST_KEEP=1   leaves the hosts up
 set -euo pipefail
 export NBCTL_BED_NAME=test
@@ -17,6 +18,10 @@ clean_up() {
 }
 
 run_tests() {
+  if [ $# -gt 0 ]; then
+    cargo test --locked "${@/#/--test=}" -- --nocapture
+    return
+  fi
   if cargo nextest --version >/dev/null 2>&1; then
     cargo nextest run --workspace --locked --no-fail-fast
     cargo test --workspace --locked --doc
@@ -42,5 +47,5 @@ trap clean_up EXIT
 put_packages
 "$BED_HERE/hosts.sh" up 4
 began=$SECONDS
-run_tests </dev/null
+run_tests "$@" </dev/null
 say "tests passed in $((SECONDS - began)) s"

@@ -8,6 +8,7 @@ use serde_json::Value;
 pub(crate) struct Bed {
     dir: PathBuf,
     state: tempfile::TempDir,
+    inventory: PathBuf,
     pub(crate) hosts: Vec<String>,
 }
 
@@ -45,10 +46,35 @@ impl Bed {
             .map(|rest| rest.split(',').next().unwrap().to_owned())
             .collect();
         Some(Self {
+            inventory: dir.join("inventory.yaml"),
             dir,
             state: tempfile::tempdir().unwrap(),
             hosts,
         })
+    }
+
+    /// `pause` or `unpause` a host, or bring `up` what is missing of it.
+    pub(crate) fn hosts(&self, verb: &str, what: &str) {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/bed/hosts.sh");
+        let name = std::fs::read_to_string(self.dir.join("bed-name")).unwrap();
+        let (name, dir) = (
+            format!("NBCTL_BED_NAME={}", name.trim()),
+            self.dir.display(),
+        );
+        let ended = run(
+            "env",
+            &[&name, &format!("NBCTL_BED_DIR={dir}"), script, verb, what],
+        );
+        assert_eq!(ended.code, 0, "{verb} {what}: {}", ended.err);
+    }
+
+    /// The bed's inventory with one text replaced.
+    pub(crate) fn with_inventory(mut self, from: &str, to: &str) -> Self {
+        let text = std::fs::read_to_string(&self.inventory).unwrap();
+        assert!(text.contains(from), "{text}");
+        self.inventory = self.state.path().join("inventory.yaml");
+        std::fs::write(&self.inventory, text.replace(from, to)).unwrap();
+        self
     }
 
     fn file(&self, name: &str) -> String {
@@ -57,7 +83,7 @@ impl Bed {
 
     pub(crate) fn nbctl(&self, args: &[&str]) -> Ended {
         let (inventory, state) = (
-            self.file("inventory.yaml"),
+            self.inventory.display().to_string(),
             self.state.path().display().to_string(),
         );
         let mut all = vec!["-i", &inventory, "--state-dir", &state];
@@ -74,7 +100,7 @@ impl Bed {
     /// Everything of ours that a host could have: containers, images, volumes, networks, files, listening ports.
     pub(crate) fn listing(&self) -> Vec<String> {
         let script = "docker ps -aq --no-trunc; docker images -aq --no-trunc | sort -u; docker volume ls -q; \
-                      docker network ls -q; ls -A; ss -lntH | awk '{print $4}' | grep -v 127.0.0.11 | sort";
+                      docker network ls --format '{{.Name}}' | sort; ls -A; ss -lntH | awk '{print $4}' | grep -v 127.0.0.11 | sort";
         self.hosts
             .iter()
             .map(|host| format!("{host}\n{}", self.ssh(host, script)))

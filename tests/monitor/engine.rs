@@ -36,6 +36,7 @@ fn spec() -> ContainerSpec {
         read_only: true,
         user: String::new(),
         memory_mib: 64,
+        check: Vec::new(),
         files: BTreeMap::new(),
     }
 }
@@ -132,9 +133,9 @@ async fn a_container_is_made_kept_started_or_replaced() {
     let spec = spec();
     let hash = spec.hash().to_string();
     let missing = json!({"message": "No such container"});
-    let replaced: Vec<&str> = std::iter::once("DELETE /containers/nbctl-dev-prometheus")
-        .chain(MADE)
-        .collect();
+    let [volume, create, start] = MADE;
+    let removed = "DELETE /containers/nbctl-dev-prometheus";
+    let replaced = vec![volume, removed, create, start];
     let cases = [
         ("missing", 404, missing, StepOutcome::Done, MADE.to_vec()),
         (
@@ -243,6 +244,7 @@ async fn a_registry_out_of_reach_is_told_with_what_helps() {
         reference: "prom/prometheus:v3.5.0".into(),
         tarball: None,
         id: None,
+        layers: Vec::new(),
     };
     let failure = fake
         .engine
@@ -277,3 +279,69 @@ async fn a_start_that_fails_shows_what_the_container_wrote() {
         "{failure}"
     );
 }
+
+#[tokio::test]
+async fn an_image_with_another_id_and_the_same_layers_is_the_same() {
+    let there = json!({"Id": "sha256:manifest", "RootFS": {"Type": "layers", "Layers": ["sha256:a", "sha256:b"]}});
+    let fake = Fake::new(&[("GET", "/images/x/y:1/json", 200, there)]).await;
+    let image = |layers: &[&str]| ImageSpec {
+        reference: "x/y:1".into(),
+        tarball: Some("/nowhere.tar".into()),
+        id: Some("sha256:config".into()),
+        layers: layers.iter().map(|layer| (*layer).to_owned()).collect(),
+    };
+    let same = image(&["sha256:a", "sha256:b"]);
+    let outcome = fake
+        .engine
+        .ensure_image(&same, "abc123", &Quiet)
+        .await
+        .unwrap();
+    assert_eq!(outcome, StepOutcome::AlreadySo);
+    let other = image(&["sha256:a"]);
+    assert!(
+        fake.engine
+            .ensure_image(&other, "abc123", &Quiet)
+            .await
+            .is_err()
+    );
+}
+
+#[tokio::test]
+async fn a_configuration_that_the_check_refuses_leaves_what_runs_alone() {
+    let answers = |code: i64| {
+        let mut all = vec![("GET", CONTAINER_JSON, 200, there("nbctl", "old", true))];
+        all.extend(makes());
+        let check = "/containers/nbctl-dev-prometheus-check";
+        all.push((
+            "GET",
+            CHECK_JSON,
+            404,
+            json!({"message": "no such container"}),
+        ));
+        all.push(("POST", CHECK_START, 204, Value::Null));
+        all.push(("POST", CHECK_WAIT, 200, json!({"StatusCode": code})));
+        all.push(("GET", CHECK_LOGS, 200, Value::Null));
+        all.push(("DELETE", check, 204, Value::Null));
+        all
+    };
+    for (code, replaced) in [(0, true), (1, false)] {
+        let fake = Fake::new(&answers(code)).await;
+        let mut wanted = spec();
+        wanted.check = vec!["/bin/promtool".into(), "check".into()];
+        let done = fake.engine.ensure_container(&wanted).await;
+        assert_eq!(done.is_ok(), replaced, "{done:?}");
+        let removed = format!("DELETE {CONTAINER}");
+        let changes = fake.changes().await;
+        assert_eq!(changes.contains(&removed), replaced, "{changes:?}");
+        assert!(
+            changes.contains(&format!("DELETE {CONTAINER}-check")),
+            "{changes:?}"
+        );
+    }
+}
+
+const CONTAINER_JSON: &str = "/containers/nbctl-dev-prometheus/json";
+const CHECK_JSON: &str = "/containers/nbctl-dev-prometheus-check/json";
+const CHECK_START: &str = "/containers/nbctl-dev-prometheus-check/start";
+const CHECK_WAIT: &str = "/containers/nbctl-dev-prometheus-check/wait";
+const CHECK_LOGS: &str = "/containers/nbctl-dev-prometheus-check/logs";

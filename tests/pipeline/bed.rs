@@ -109,7 +109,7 @@ impl Bed {
     /// The JSON report of the newest run.
     pub(crate) fn report(&self) -> serde_json::Value {
         let shown = self.nbctl(&["runs", "show", "--output", "json"]).good();
-        serde_json::from_slice(&shown.output.stdout).expect("json")
+        shown.json()
     }
 }
 
@@ -125,6 +125,11 @@ impl Ran {
             self.text()
         );
         self
+    }
+
+    /// Its result.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.output.stdout).expect("json")
     }
 
     /// Its result says so.

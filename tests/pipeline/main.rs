@@ -12,8 +12,10 @@
 
 mod bed;
 mod counts;
+mod panels;
 
 use bed::Bed;
+use panels::Servers;
 
 #[test]
 fn one_line_through() {
@@ -52,11 +54,34 @@ fn one_line_through() {
     counts::hold(&report, &data);
     every_phase_is_there(&report);
     hosts_differ(&report);
+    panels::all_show_data(&servers(&bed, &report));
 
     bed.nbctl(&["teardown", "--yes", "--purge"]).good();
     bed.nbctl(&["monitor", "down", "--yes", "--data", "--purge"])
         .good();
     assert_eq!(bed.listing(), before, "something was left behind");
+}
+
+/// The monitoring servers, and the time of the run.
+fn servers(bed: &Bed, manifest: &serde_json::Value) -> Servers {
+    let status = bed.nbctl(&["monitor", "status", "--output", "json"]).good();
+    let status = status.json();
+    let parts = status["parts"].as_array().expect("parts");
+    let address = |component: &str| {
+        let part = parts.iter().find(|part| part["component"] == component);
+        format!(
+            "http://{}",
+            part.expect("a component")["address"]
+                .as_str()
+                .expect("an address")
+        )
+    };
+    Servers {
+        prometheus: address("prometheus"),
+        influxdb: address("influxdb"),
+        start: manifest["started_ms"].as_i64().expect("a start") / 1000,
+        end: manifest["finished_ms"].as_i64().expect("an end") / 1000,
+    }
 }
 
 fn every_phase_is_there(manifest: &serde_json::Value) {

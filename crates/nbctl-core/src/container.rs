@@ -29,6 +29,8 @@ pub struct ImageSpec {
     pub tarball: Option<String>,
     /// Expected image id (`sha256:…`) when known.
     pub id: Option<String>,
+    /// Digests of its layers when known: engines with the containerd store number images otherwise.
+    pub layers: Vec<String>,
 }
 
 /// A container that must run exactly so.
@@ -66,6 +68,8 @@ pub struct ContainerSpec {
     pub user: String,
     /// Most memory, MiB; 0 sets no limit.
     pub memory_mib: u64,
+    /// Command run with the same image and mounts before the container is made; it must exit with 0. Empty: none.
+    pub check: Vec<String>,
     /// Digests of the files mounted in, so that a changed configuration replaces the container.
     pub files: BTreeMap<String, Sha256>,
 }

@@ -86,6 +86,7 @@ impl World {
                 reference: "nbctl/exporter:abc".into(),
                 id: "sha256:9".into(),
                 tarball: "/own.tar".into(),
+                layers: Vec::new(),
             },
             cluster,
         }
@@ -396,7 +397,7 @@ fn the_look_at_a_host_is_understood() {
         folder.join("prometheus/prometheus.yml"),
         folder.join("grafana/x y"),
     ];
-    let text = script(&folder, &socket, &files).unwrap();
+    let text = script(&folder, &socket, true, &files).unwrap();
     #[expect(
         clippy::disallowed_methods,
         reason = "the host of this test is this machine"

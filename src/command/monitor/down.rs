@@ -56,13 +56,11 @@ fn plans(ctx: &Context, seen: &Seen, leave: Leave) -> BTreeMap<HostName, HostPla
     let plan = |(name, (state, _)): (&HostName, &(monitor::HostState, _))| {
         let plan = monitor::down(&ctx.cluster, ctx.cluster.host(name)?, state, leave);
         (!plan.is_empty()).then(|| {
-            (
-                name.clone(),
-                HostPlan {
-                    plan,
-                    optional: Plan::default(),
-                },
-            )
+            let plan = HostPlan {
+                first: plan,
+                ..HostPlan::default()
+            };
+            (name.clone(), plan)
         })
     };
     seen.hosts.iter().filter_map(plan).collect()
@@ -71,7 +69,7 @@ fn plans(ctx: &Context, seen: &Seen, leave: Leave) -> BTreeMap<HostName, HostPla
 fn whole(plans: &BTreeMap<HostName, HostPlan>) -> Plan {
     let mut whole = Plan::default();
     for host in plans.values() {
-        whole.extend(host.plan.clone());
+        whole.extend(host.whole());
     }
     whole
 }

@@ -1,6 +1,7 @@
-//! `nbctl monitor up|status|down`.
+//! `nbctl monitor up|status|down|images`.
 
 mod down;
+mod images;
 mod status;
 mod up;
 
@@ -16,23 +17,17 @@ pub(super) async fn run(args: &cli::Monitor, ctx: &Context) -> anyhow::Result<Ex
     match args {
         cli::Monitor::Up => up::run(ctx).await,
         cli::Monitor::Status => status::run(ctx).await,
+        cli::Monitor::Images(args) => images::run(args, ctx).await,
         cli::Monitor::Down { data, purge } => down::run(ctx, *data, *purge).await,
     }
 }
 
-/// The stack of the inventory; what cannot be done yet is refused.
+/// The stack of the inventory.
 fn monitor(ctx: &Context) -> Result<&Monitor, Failure> {
-    let monitor = ctx.cluster.monitor.as_ref().ok_or_else(|| {
+    ctx.cluster.monitor.as_ref().ok_or_else(|| {
         Failure::inventory("no host has the role monitor")
             .hint("add `monitor` to the roles of one host")
-    })?;
-    if monitor.docker_sudo {
-        return Err(
-            Failure::inventory("monitor.docker.sudo is not supported yet")
-                .hint("add the ssh user to the group docker on the hosts instead"),
-        );
-    }
-    Ok(monitor)
+    })
 }
 
 /// Hosts that failed end the command after all others are done.
@@ -41,4 +36,13 @@ fn ended(good: usize, failed: Vec<(HostName, Failure)>) -> Result<(), Failure> {
         return Ok(());
     }
     Err(join_failures("failed", good, failed))
+}
+
+/// A table without lines.
+fn table(head: &[&str]) -> comfy_table::Table {
+    let mut table = comfy_table::Table::new();
+    table
+        .load_style(comfy_table::presets::NOTHING)
+        .set_header(head);
+    table
 }

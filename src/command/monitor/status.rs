@@ -6,11 +6,15 @@ use futures_util::future::join_all;
 use nbctl_core::failure::{ExitCode, Failure};
 use nbctl_core::inventory::{Component, Host};
 use nbctl_core::monitor::{self, HostState};
+use nbctl_core::units::HostName;
 use serde::Serialize;
 
 use crate::context::Context;
 use crate::http;
-use crate::phase::monitor::{Scraped, Seen, Sources, Target, look, scrape, targets};
+use crate::phase::monitor::{
+    Alert, Scraped, Seen, Sources, Target, alerts, disk_bytes, look, prometheus, scrape, targets,
+    version,
+};
 
 /// For one look at a component.
 const LOOK: Duration = Duration::from_secs(5);
@@ -26,6 +30,10 @@ struct Part {
     container: String,
     /// Its ready path answers.
     ready: bool,
+    /// As it says itself.
+    version: Option<String>,
+    /// Bytes of its data.
+    disk_bytes: Option<u64>,
     optional: bool,
 }
 
@@ -40,6 +48,7 @@ struct Scrape {
 struct Status {
     parts: Vec<Part>,
     targets: Vec<Scrape>,
+    alerts: Vec<Alert>,
     failed: Vec<String>,
 }
 
@@ -48,22 +57,27 @@ pub(super) async fn run(ctx: &Context) -> anyhow::Result<ExitCode> {
     let sources = Sources::new(ctx)?;
     let mut seen = look(ctx, wanted, &sources).await?;
     let lost = std::mem::take(&mut seen.lost);
-    let parts = parts(ctx, &sources, &seen).await;
-    let targets = pages(ctx, &seen).await;
-    let failed = lost
+    let (mut parts, targets) = tokio::join!(parts(ctx, &sources, &seen), pages(ctx, &seen));
+    let mut failed: Vec<String> = lost
         .iter()
-        .map(|(host, failure)| format!("{host}: {}", failure.what));
-    let (targets, unknown) = match targets {
-        Ok(targets) => (targets, None),
-        Err(failure) => (
-            Vec::new(),
-            Some(format!("targets are not known: {}", failure.what)),
-        ),
-    };
+        .map(|(host, failure)| line(host, failure))
+        .collect();
+    let (targets, alerts) = targets.unwrap_or_else(|failure| {
+        failed.push(format!("targets are not known: {}", failure.what));
+        Default::default()
+    });
+    for part in &mut parts {
+        let page = targets
+            .iter()
+            .find(|scrape| scrape.target.url.contains(&part.address));
+        let told = page.and_then(|scrape| scrape.page.as_ref()?.version.clone());
+        part.version = part.version.take().or(told);
+    }
     let status = Status {
         parts,
         targets,
-        failed: failed.chain(unknown).collect(),
+        alerts,
+        failed,
     };
     ctx.reporter.result(&text(&status), &status)?;
     seen.fleet.close().await;
@@ -73,6 +87,16 @@ pub(super) async fn run(ctx: &Context) -> anyhow::Result<ExitCode> {
     } else {
         ExitCode::Unhealthy
     })
+}
+
+/// A lost host with what brings it back.
+fn line(host: &HostName, failure: &Failure) -> String {
+    let hint = failure
+        .hint
+        .as_ref()
+        .map(|hint| format!("; {hint}"))
+        .unwrap_or_default();
+    format!("{host}: {}{hint}", failure.what)
 }
 
 fn well(status: &Status) -> bool {
@@ -116,12 +140,22 @@ async fn part(
     let found = containers.and_then(|containers| containers.get(&name));
     let entry = sources.stack.part(component).ok();
     let path = entry.map_or("/", |part| part.ready.as_str());
+    let ready = found.is_some() && answers(seen, &address, path).await;
+    let (version, disk_bytes) = match seen.fleet.dial(&address).await {
+        Ok(dialled) if ready => {
+            let base = format!("http://{dialled}");
+            tokio::join!(version(component, &base), disk_bytes(component, &base))
+        }
+        _ => (None, None),
+    };
     Part {
         host: host.name.to_string(),
         component: component.as_str(),
         image: found.map(|found| found.image.clone()).unwrap_or_default(),
         container: found.map_or("missing".to_owned(), |found| found.status.clone()),
-        ready: found.is_some() && answers(seen, &address, path).await,
+        ready,
+        version,
+        disk_bytes,
         optional: entry.is_some_and(|part| part.optional),
         address,
     }
@@ -136,14 +170,15 @@ async fn answers(seen: &Seen, endpoint: &str, path: &str) -> bool {
     }
 }
 
-/// Every target with its own page, read from here.
-async fn pages(ctx: &Context, seen: &Seen) -> Result<Vec<Scrape>, Failure> {
-    let targets = targets(&ctx.cluster, &seen.fleet).await?;
-    let work = targets.into_iter().map(|target| async move {
+/// Every target with its own page, read from here, and what fires.
+async fn pages(ctx: &Context, seen: &Seen) -> Result<(Vec<Scrape>, Vec<Alert>), Failure> {
+    let base = prometheus(&ctx.cluster, &seen.fleet).await?;
+    let (targets, alerts) = tokio::join!(targets(&base), alerts(&base));
+    let work = targets?.into_iter().map(|target| async move {
         let page = page(seen, &target.url).await.ok();
         Scrape { target, page }
     });
-    Ok(join_all(work).await)
+    Ok((join_all(work).await, alerts?))
 }
 
 async fn page(seen: &Seen, url: &str) -> Result<Scraped, Failure> {
@@ -154,57 +189,61 @@ async fn page(seen: &Seen, url: &str) -> Result<Scraped, Failure> {
 }
 
 fn text(status: &Status) -> String {
-    let mut parts = table(&[
+    let told = |told: Option<String>| told.unwrap_or_else(|| "-".to_owned());
+    let mut parts = super::table(&[
         "host",
         "component",
         "ready",
+        "version",
         "address",
         "container",
-        "image",
+        "disk",
     ]);
     for part in &status.parts {
         let ready = if part.ready { "yes" } else { "no" };
         parts.add_row([
-            &part.host,
-            part.component,
-            ready,
-            &part.address,
-            &part.container,
-            &part.image,
+            part.host.clone(),
+            part.component.to_owned(),
+            ready.to_owned(),
+            told(part.version.clone()),
+            part.address.clone(),
+            part.container.clone(),
+            told(part.disk_bytes.map(megabytes)),
         ]);
     }
-    let mut targets = table(&[
+    let mut targets = super::table(&[
         "job",
         "host",
         "health",
         "scrape",
         "series",
         "size",
+        "clock",
         "last error",
     ]);
     for Scrape { target, page } in &status.targets {
-        let told = |told: Option<String>| told.unwrap_or_else(|| "-".to_owned());
+        let page = page.as_ref();
         targets.add_row([
             target.job.clone(),
             target.host.clone(),
             target.health.clone(),
             format!("{:.0} ms", target.seconds * 1e3),
-            told(page.as_ref().map(|page| page.series.to_string())),
+            told(page.map(|page| page.series.to_string())),
+            told(page.map(|page| format!("{} kB", page.bytes / 1000))),
             told(
-                page.as_ref()
-                    .map(|page| format!("{} kB", page.bytes / 1000)),
+                page.and_then(|page| page.clock)
+                    .map(|clock| format!("{clock:+.2} s")),
             ),
             target.error.clone(),
         ]);
     }
-    let failed = status.failed.join("\n");
-    format!("{parts}\n\n{targets}\n{failed}")
+    let alerts = status.alerts.iter();
+    let alerts =
+        alerts.map(|alert| format!("{}: {}: {}", alert.severity, alert.name, alert.summary));
+    let rest: Vec<String> = alerts.chain(status.failed.iter().cloned()).collect();
+    format!("{parts}\n\n{targets}\n{}", rest.join("\n"))
 }
 
-fn table(head: &[&str]) -> comfy_table::Table {
-    let mut table = comfy_table::Table::new();
-    table
-        .load_style(comfy_table::presets::NOTHING)
-        .set_header(head);
-    table
+fn megabytes(bytes: u64) -> String {
+    format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10)
 }

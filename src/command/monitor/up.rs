@@ -30,11 +30,18 @@ pub(super) async fn run(ctx: &Context) -> anyhow::Result<ExitCode> {
         ctx.reporter.result(&shown(&up), &titles(&whole))?;
     } else {
         let changed = work(ctx, &seen, &up, &mut failed).await?;
+        let own = begun.elapsed();
+        let waiting = Instant::now();
         let targets = verify(ctx, &seen, &mut failed).await;
-        let text = summary(ctx, changed, &targets, begun);
+        // Prometheus looks at its target files, and scrapes, in its own time; that is told apart from ours.
+        let scraping = waiting.elapsed();
+        let text = summary(ctx, changed, &targets, own, scraping);
         ctx.reporter.result(
             &text,
-            &json!({"cluster": ctx.cluster.name, "changed": changed, "targets": targets}),
+            &json!({
+                "cluster": ctx.cluster.name, "changed": changed, "targets": targets,
+                "seconds": own.as_secs_f64(), "waited_s": scraping.as_secs_f64(),
+            }),
         )?;
     }
     seen.fleet.close().await;
@@ -149,9 +156,15 @@ fn down(targets: &[Target], lost: &[String]) -> Option<Failure> {
     })
 }
 
-fn summary(ctx: &Context, changed: usize, targets: &[Target], begun: Instant) -> String {
+fn summary(
+    ctx: &Context,
+    changed: usize,
+    targets: &[Target],
+    own: Duration,
+    scraping: Duration,
+) -> String {
     let name = &ctx.cluster.name;
-    let seconds = begun.elapsed().as_secs_f64();
+    let (own, scraping) = (own.as_secs_f64(), scraping.as_secs_f64());
     let up = targets
         .iter()
         .filter(|target| target.health == "up")
@@ -161,7 +174,7 @@ fn summary(ctx: &Context, changed: usize, targets: &[Target], begun: Instant) ->
         steps => format!("monitoring is up, {steps} steps"),
     };
     let mut text = format!(
-        "{name}: {what}; {up} of {} targets up ({seconds:.1} s)",
+        "{name}: {what} ({own:.1} s); {up} of {} targets up (after another {scraping:.1} s)",
         targets.len()
     );
     if let Some(host) = ctx

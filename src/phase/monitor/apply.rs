@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use futures_util::future::join_all;
 use nbctl_core::failure::Failure;
-use nbctl_core::monitor::HostPlan;
-use nbctl_core::plan::Plan;
+use nbctl_core::monitor::{Group, HostPlan};
 use nbctl_core::units::HostName;
 use tokio_util::sync::CancellationToken;
 
@@ -45,34 +44,72 @@ pub async fn apply(
     };
     let work = plans.iter().map(|(host, plan)| one(&runner, host, plan));
     let mut done = Done::default();
-    for (host, must, may) in join_all(work).await {
-        match must {
-            Ok(applied) => done.changed += applied.changed,
-            Err(failure) => {
-                done.failed.push((host, failure));
-                continue;
-            }
-        }
-        match may {
-            Ok(applied) => done.changed += applied.changed,
-            Err(failure) => done.notices.push(format!("{host}: {}", failure.what)),
-        }
+    for (host, ended) in join_all(work).await {
+        done.changed += ended.changed;
+        done.failed
+            .extend(one_failure(ended.failed).map(|failure| (host.clone(), failure)));
+        done.notices.extend(
+            ended
+                .missing
+                .iter()
+                .map(|failure| format!("{host}: {}", failure.what)),
+        );
     }
     Ok(done)
 }
 
-type Ended = (HostName, Result<Applied, Failure>, Result<Applied, Failure>);
-
-/// What must be, then what may be.
-async fn one(runner: &Runner<'_>, host: &HostName, plan: &HostPlan) -> Ended {
-    let must = stages(runner, &plan.plan).await;
-    let may = match &must {
-        Ok(_) => stages(runner, &plan.optional).await,
-        Err(_) => Ok(Applied::default()),
-    };
-    (host.clone(), must, may)
+/// What came of one host's plan.
+#[derive(Default)]
+struct Ended {
+    changed: usize,
+    failed: Vec<Failure>,
+    /// Of optional parts.
+    missing: Vec<Failure>,
 }
 
-async fn stages(runner: &Runner<'_>, plan: &Plan) -> Result<Applied, Failure> {
-    runner.apply(plan).await
+/// What comes first, then all parts side by side.
+async fn one(runner: &Runner<'_>, host: &HostName, plan: &HostPlan) -> (HostName, Ended) {
+    let mut ended = Ended::default();
+    ended.take(runner.apply(&plan.first).await, false);
+    if ended.failed.is_empty() {
+        let groups = join_all(plan.groups.iter().map(|group| side_by_side(runner, group)));
+        let optional = join_all(plan.optional.iter().map(|part| runner.apply(part)));
+        let (groups, optional) = tokio::join!(groups, optional);
+        for part in groups.into_iter().flatten() {
+            ended.take(part, false);
+        }
+        for part in optional {
+            ended.take(part, true);
+        }
+    }
+    (host.clone(), ended)
+}
+
+/// Images, then every component.
+async fn side_by_side(runner: &Runner<'_>, group: &Group) -> Vec<Result<Applied, Failure>> {
+    let images = runner.apply(&group.images).await;
+    if images.is_err() {
+        return vec![images];
+    }
+    let parts = join_all(group.parts.iter().map(|part| runner.apply(part)));
+    std::iter::once(images).chain(parts.await).collect()
+}
+
+impl Ended {
+    fn take(&mut self, part: Result<Applied, Failure>, optional: bool) {
+        match part {
+            Ok(applied) => self.changed += applied.changed,
+            Err(failure) if optional => self.missing.push(failure),
+            Err(failure) => self.failed.push(failure),
+        }
+    }
+}
+
+/// The first failure with a line for each of the others.
+fn one_failure(failed: Vec<Failure>) -> Option<Failure> {
+    let mut failed = failed.into_iter();
+    let first = failed.next()?;
+    Some(failed.fold(first, |first, other| {
+        first.line(format!("and: {}", other.what))
+    }))
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use nbctl_core::failure::Failure;
 use nbctl_core::inventory::{Host, Monitor};
-use nbctl_core::monitor::{self, HostState, StackFile};
+use nbctl_core::monitor::{self, DockerAccess, HostState, StackFile};
 use nbctl_core::plan::Script;
 use nbctl_core::units::HostName;
 
@@ -91,7 +91,7 @@ fn script(
         )));
     };
     let watched = monitor::watched(&ctx.cluster, host, &sources.stack, files)?;
-    let text = monitor::script(dir, &monitor.docker_socket, &watched)?;
+    let text = monitor::script(dir, &monitor.docker_socket, monitor.docker_sudo, &watched)?;
     Ok(Script {
         text,
         sudo: false,
@@ -110,6 +110,9 @@ async fn one(
     let mut state =
         HostState::parse(&output.stdout).map_err(|failure| failure.at(link.host().to_string()))?;
     state.check_docker(link.host().as_str(), &monitor.docker_socket)?;
+    if state.docker == DockerAccess::Sudo {
+        engines.under_sudo(link.host()).await;
+    }
     state.engine = Some(engines.on(link).await?.state(&ctx.cluster.id).await?);
     Ok(state)
 }

@@ -7,11 +7,13 @@ mod apply;
 mod look;
 mod own_image;
 mod scrape;
+mod servers;
 mod sources;
 mod targets;
 
 pub use self::apply::{Done, apply};
 pub use self::look::{Seen, look};
 pub use self::scrape::{Scraped, scrape};
-pub use self::sources::Sources;
-pub use self::targets::{Target, targets, wait_up};
+pub use self::servers::{Alert, alerts, disk_bytes, version};
+pub use self::sources::{Sources, read_index};
+pub use self::targets::{Target, prometheus, targets, wait_up};

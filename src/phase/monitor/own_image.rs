@@ -115,6 +115,7 @@ fn image(name: &str, layer: &str, id: &str, archive: &Path) -> OwnImage {
         reference: format!("{name}:{version}"),
         id: id.to_owned(),
         tarball: archive.to_string_lossy().into_owned(),
+        layers: vec![format!("sha256:{layer}")],
     }
 }
 

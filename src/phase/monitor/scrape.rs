@@ -38,6 +38,10 @@ pub struct Scraped {
     pub seconds: f64,
     /// Seconds of CPU the exporter has used so far, when it tells.
     pub cpu_seconds: Option<f64>,
+    /// From its build information.
+    pub version: Option<String>,
+    /// Seconds the host's clock is ahead of ours, when it tells the time; up to `seconds` off.
+    pub clock: Option<f64>,
 }
 
 /// Fetches and reads a page.
@@ -51,16 +55,28 @@ pub async fn scrape(url: &str) -> Result<Scraped, Failure> {
     let samples = samples(&text).map_err(|error| {
         Failure::step(format!("cannot read the page: {error}")).at(url.to_owned())
     })?;
-    let cpu = samples
+    let value = |name: &str| {
+        let found = samples.iter().find(|sample| sample.name == name);
+        found.and_then(|sample| sample.value)
+    };
+    let build = samples
         .iter()
-        .find(|sample| sample.name == "process_cpu_seconds_total");
-    let cpu_seconds = cpu.and_then(|sample| sample.value);
+        .find(|sample| sample.name.ends_with("_build_info"));
+    // The exporter read its clock somewhere between question and answer.
+    let middle = now() - seconds / 2.0;
     Ok(Scraped {
         series: samples.len(),
         bytes: text.len(),
         seconds,
-        cpu_seconds,
+        cpu_seconds: value("process_cpu_seconds_total"),
+        version: build.and_then(|build| build.labels.get("version").cloned()),
+        clock: value("node_time_seconds").map(|told| told - middle),
     })
+}
+
+/// Unix seconds of this machine.
+fn now() -> f64 {
+    jiff::Timestamp::now().as_duration().as_secs_f64()
 }
 
 /// One sample, names and labels as they are written.

@@ -1,5 +1,7 @@
 //! What the stack is made from: `stack.yaml`, templates, image archives, the exporter's own image.
 
+use std::path::Path;
+
 use nbctl_core::failure::Failure;
 use nbctl_core::inventory::{Cluster, Component, Host, Monitor};
 use nbctl_core::monitor::{self, Desired, ImageIndex, OwnImage, Stack, StackFile, Templates};
@@ -46,15 +48,7 @@ impl Sources {
     /// The folder has no index, or this nbctl cannot run in an image.
     pub fn with_images(mut self, ctx: &Context, monitor: &Monitor) -> Result<Self, Failure> {
         if let Some(folder) = &monitor.images {
-            let path = folder.join("index.yaml");
-            let text = std::fs::read_to_string(&path).map_err(|error| {
-                Failure::inventory(format!("cannot read the image index: {error}"))
-                    .at(path.display().to_string())
-                    .hint(
-                        "`monitor.images` names a folder with image archives and their index.yaml",
-                    )
-            })?;
-            self.index = Some(ImageIndex::parse(&text, &folder.to_string_lossy())?);
+            self.index = Some(read_index(folder)?);
         }
         if monitor.components.contains(&Component::Exporter) {
             let name = &self.stack.part(Component::Exporter)?.image;
@@ -82,6 +76,20 @@ impl Sources {
     pub fn files(&self, cluster: &Cluster, host: &Host) -> Result<Vec<StackFile>, Failure> {
         monitor::files(cluster, host, &self.stack, &self.templates)
     }
+}
+
+/// The index of a folder with image archives.
+///
+/// # Errors
+/// There is none, or it cannot be read.
+pub fn read_index(folder: &Path) -> Result<ImageIndex, Failure> {
+    let path = folder.join("index.yaml");
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        Failure::inventory(format!("cannot read the image index: {error}"))
+            .at(path.display().to_string())
+            .hint("`monitor.images` names a folder with image archives and their index.yaml")
+    })?;
+    ImageIndex::parse(&text, &folder.to_string_lossy())
 }
 
 fn marker(cluster: &Cluster) -> String {

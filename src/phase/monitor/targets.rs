@@ -54,22 +54,26 @@ struct Active {
     last_scrape_duration: f64,
 }
 
-/// All targets, sorted by job and host.
+/// `http://address:port` of the cluster's Prometheus as it is reached from here.
 ///
 /// # Errors
-/// Prometheus does not answer.
-pub async fn targets(cluster: &Cluster, fleet: &Fleet) -> Result<Vec<Target>, Failure> {
-    let Some(host) = cluster
+/// The inventory has none, or its address cannot be dialled.
+pub async fn prometheus(cluster: &Cluster, fleet: &Fleet) -> Result<String, Failure> {
+    let host = cluster
         .monitor
         .as_ref()
         .and_then(|monitor| cluster.host(&monitor.host))
-    else {
-        return Ok(Vec::new());
-    };
-    let address = fleet
-        .dial(&monitor::endpoint(cluster, host, Component::Prometheus))
-        .await?;
-    let url = format!("http://{address}/api/v1/targets?state=active");
+        .ok_or_else(|| Failure::inventory("no host has the role monitor"))?;
+    let endpoint = monitor::endpoint(cluster, host, Component::Prometheus);
+    Ok(format!("http://{}", fleet.dial(&endpoint).await?))
+}
+
+/// All targets of the Prometheus at `base`, sorted by job and host.
+///
+/// # Errors
+/// Prometheus does not answer.
+pub async fn targets(base: &str) -> Result<Vec<Target>, Failure> {
+    let url = format!("{base}/api/v1/targets?state=active");
     let answer: Answer = http::get_json(&url, ASK).await?;
     let mut targets: Vec<Target> = answer.data.active_targets.into_iter().map(target).collect();
     targets.sort_by(|a, b| (&a.job, &a.host).cmp(&(&b.job, &b.host)));
@@ -101,8 +105,9 @@ pub async fn wait_up(
 ) -> Result<Vec<Target>, Failure> {
     let expected = expected(cluster);
     let end = Instant::now() + limit;
+    let base = prometheus(cluster, fleet).await?;
     loop {
-        let seen = targets(cluster, fleet).await;
+        let seen = targets(&base).await;
         let good = |target: &Target| target.health == "up" || lost.contains(&target.host);
         let all_up = seen
             .as_ref()

@@ -121,18 +121,21 @@ impl Underway {
     async fn watch(&mut self, out: &Out) -> Window {
         let (start, start_ms) = (Instant::now(), Timestamp::now().as_millisecond());
         self.team.go(start);
-        let (mut reader, mut second) = (Reader::new(), 0u32);
+        let (mut reader, mut number) = (Reader::new(), 0u32);
         while !self.team.is_done() && !self.team.common.soft.is_cancelled() {
             self.team
-                .wait_until(start + Duration::from_secs(1) * (second + 1))
+                .wait_until(start + Duration::from_secs(1) * (number + 1))
                 .await;
+            let begun_ms = start_ms + i64::from(number) * 1000;
+            let (second, times) = reader.second(&self.shares, begun_ms);
             out.emit(&Message::Second {
                 warmup: false,
-                second: reader.second(&self.shares, start_ms + i64::from(second) * 1000),
+                second,
+                times,
                 done: self.progress.bytes(),
                 total: Some(self.bytes),
             });
-            second += 1;
+            number += 1;
         }
         Window {
             start_ms,

@@ -50,6 +50,7 @@ pub(super) fn spec(
         read_only: part.read_only,
         user: text(&part.user)?,
         memory_mib: part.memory_mib,
+        check: texts(&part.check)?,
         files: digests(component, files),
     })
 }

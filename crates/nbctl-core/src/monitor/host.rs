@@ -39,6 +39,10 @@ pub enum DockerAccess {
     Ok,
     /// May not; owner and mode of the socket.
     Denied(String),
+    /// May not, but may run `docker` under sudo, and the inventory allows that.
+    Sudo,
+    /// May neither; why sudo refuses.
+    NoSudo(String),
 }
 
 /// Whose the folder of the stack is.
@@ -82,13 +86,14 @@ pub struct Found {
     pub image: String,
 }
 
-/// The script for `sh -s`.
+/// The script for `sh -s`; with `sudo` it looks whether the engine can be reached under sudo.
 ///
 /// # Errors
 /// A path that cannot be quoted.
 pub fn script<'a>(
     dir: &RemotePath,
     socket: &RemotePath,
+    sudo: bool,
     files: impl IntoIterator<Item = &'a RemotePath>,
 ) -> Result<String, Failure> {
     let names: String = files
@@ -100,9 +105,10 @@ pub fn script<'a>(
         quoted.map_err(|error| Failure::inventory(format!("cannot quote {text}: {error}")))
     };
     Ok(format!(
-        "dir={}\nsocket={}\nfiles={}\n{}",
+        "dir={}\nsocket={}\nsudo={}\nfiles={}\n{}",
         quote(dir.as_str())?,
         quote(socket.as_str())?,
+        if sudo { "yes" } else { "no" },
         quote(&names)?,
         include_str!("host.sh")
     ))
@@ -145,6 +151,8 @@ impl HostState {
             ("root", kind, _) => self.root_shared = kind == "shared",
             ("docker", "ok", _) => self.docker = DockerAccess::Ok,
             ("docker", "denied", owner) => self.docker = DockerAccess::Denied(owner.to_owned()),
+            ("docker", "sudo", _) => self.docker = DockerAccess::Sudo,
+            ("docker", "nosudo", why) => self.docker = DockerAccess::NoSudo(why.to_owned()),
             ("dir", "marked", id) => self.standing = Standing::Marked(id.to_owned()),
             ("dir", "used", _) => {
                 self.standing = Standing::Taken("has files that nbctl did not put there".into());
@@ -167,7 +175,15 @@ impl HostState {
     pub fn check_docker(&self, host: &str, socket: &RemotePath) -> Result<(), Failure> {
         let failure = |what: String| Failure::host(what).at(host.to_owned());
         match &self.docker {
-            DockerAccess::Ok => Ok(()),
+            DockerAccess::Ok | DockerAccess::Sudo => Ok(()),
+            DockerAccess::NoSudo(why) => Err(failure(format!(
+                "user {} may neither open the Docker socket {socket} nor run docker under sudo: {why}",
+                self.user
+            ))
+            .hint(format!(
+                "in /etc/sudoers.d: {} ALL=(root) NOPASSWD: /usr/bin/docker",
+                self.user
+            ))),
             DockerAccess::None => Err(failure(format!("no Docker engine: {socket} is not there"))
                 .hint("install Docker and start it: systemctl start docker")),
             DockerAccess::Denied(owner) => Err(failure(format!(
@@ -175,7 +191,7 @@ impl HostState {
                 self.user
             ))
             .hint(format!(
-                "usermod -aG docker {} on the host (a new login picks it up), then run this again",
+                "usermod -aG docker {} on the host (a new login picks it up), or set `monitor.docker.sudo: true`",
                 self.user
             ))),
         }

@@ -1,5 +1,5 @@
 # What `monitor` asks a host in one round trip; POSIX sh with coreutils and awk, nothing is written. Before this text
-# stand dir, socket and files (paths below dir, one a line).
+# stand dir, socket, sudo (yes, no) and files (paths below dir, one a line).
 LC_ALL=C
 export LC_ALL
 printf 'nbctl-monitor\t1\n'
@@ -10,6 +10,11 @@ awk '$5 == "/" { r = "private"; for (i = 7; i <= NF && $i != "-"; i++) if ($i ~ 
   END { print "root\t" r }' /proc/self/mountinfo
 if [ ! -e "$socket" ]; then echo 'docker	none'
 elif [ -r "$socket" ] && [ -w "$socket" ]; then echo 'docker	ok'
+elif [ "$sudo" = yes ]; then
+  if ! command -v docker >/dev/null 2>&1; then echo 'docker	nosudo	the command docker is not there'
+  elif s=$(sudo -n -l docker system dial-stdio 2>&1); then echo 'docker	sudo'
+  else printf 'docker\tnosudo\t%s\n' "$(printf '%s\n' "$s" | tail -n 1 | tr '\t' ' ')"
+  fi
 else printf 'docker\tdenied\t%s\n' "$(stat -Lc '%U:%G %a' "$socket" 2>/dev/null)"
 fi
 if [ -L "$dir" ]; then echo 'dir	link'

@@ -5,15 +5,16 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::stack::Part;
-use crate::container::ImageSpec;
+use super::up::Desired;
+use crate::container::{ImageSpec, OWNER};
 use crate::failure::Failure;
 use crate::inventory::Component;
 
 /// `index.yaml` of a folder with image archives.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImageIndex {
     /// Version of this file format: 1.
@@ -26,7 +27,7 @@ pub struct ImageIndex {
 }
 
 /// Image of one component.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImageEntry {
     /// Which component.
@@ -37,6 +38,9 @@ pub struct ImageEntry {
     pub id: Option<String>,
     /// Archive, relative to the folder.
     pub file: String,
+    /// `sha256:…` of its layers, lowest first; they stay the same on engines that give other ids.
+    #[serde(default)]
+    pub layers: Vec<String>,
 }
 
 /// The image made from the running nbctl.
@@ -48,6 +52,8 @@ pub struct OwnImage {
     pub id: String,
     /// Archive on the control machine.
     pub tarball: String,
+    /// `sha256:…` of its layer.
+    pub layers: Vec<String>,
 }
 
 impl ImageIndex {
@@ -66,7 +72,8 @@ impl ImageIndex {
         Ok(index)
     }
 
-    fn of(&self, component: Component) -> Option<ImageSpec> {
+    /// The image of a component, if the folder has one.
+    pub fn of(&self, component: Component) -> Option<ImageSpec> {
         let entry = self
             .images
             .iter()
@@ -75,16 +82,17 @@ impl ImageIndex {
             reference: entry.image.clone(),
             tarball: Some(format!("{}/{}", self.folder, entry.file)),
             id: entry.id.clone(),
+            layers: entry.layers.clone(),
         })
     }
 }
 
 /// Where images may come from.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sources<'a> {
-    pub(super) index: Option<&'a ImageIndex>,
-    pub(super) own: Option<&'a OwnImage>,
-    pub(super) offline: bool,
+struct Sources<'a> {
+    index: Option<&'a ImageIndex>,
+    own: Option<&'a OwnImage>,
+    offline: bool,
 }
 
 impl Sources<'_> {
@@ -92,7 +100,7 @@ impl Sources<'_> {
     ///
     /// # Errors
     /// When it cannot be had.
-    pub(super) fn pick(
+    fn pick(
         self,
         component: Component,
         part: &Part,
@@ -103,6 +111,7 @@ impl Sources<'_> {
                 reference: own.reference.clone(),
                 tarball: Some(own.tarball.clone()),
                 id: Some(own.id.clone()),
+                layers: own.layers.clone(),
             });
         }
         if let Some(listed) = self.index.and_then(|index| index.of(component)) {
@@ -131,6 +140,33 @@ impl Sources<'_> {
     }
 }
 
+/// The image of `component` for an engine that has `there` (reference to id).
+///
+/// # Errors
+/// When it cannot be had.
+pub fn image_of(
+    want: &Desired<'_>,
+    component: Component,
+    there: &BTreeMap<String, String>,
+) -> Result<ImageSpec, Failure> {
+    let sources = Sources {
+        index: want.index,
+        own: want.own,
+        offline: want.offline,
+    };
+    sources.pick(component, want.stack.part(component)?, there)
+}
+
+/// What an image is called in a bundle: its own name may be a digest, which archives do not keep.
+pub fn bundle_name(component: Component, image: &str) -> String {
+    let tag = image
+        .rsplit('/')
+        .next()
+        .and_then(|last| last.split_once(':'));
+    let tag = tag.map_or("latest", |(_, tag)| tag);
+    format!("{OWNER}/{}:{tag}", component.as_str())
+}
+
 fn missing(component: Component) -> Failure {
     Failure::usage(format!("no image for {}", component.as_str()))
 }
@@ -140,5 +176,6 @@ fn pull(reference: &str) -> ImageSpec {
         reference: reference.to_owned(),
         tarball: None,
         id: None,
+        layers: Vec::new(),
     }
 }

@@ -5,6 +5,7 @@
 //! about themselves into Prometheus text.
 
 mod container;
+pub mod course;
 mod down;
 mod files;
 mod host;
@@ -19,9 +20,9 @@ use crate::inventory::{Cluster, Component, Host};
 pub use self::down::{Leave, down};
 pub use self::files::{StackFile, TargetGroup, Templates, files, watched};
 pub use self::host::{DockerAccess, EngineState, Found, HostState, Standing, script};
-pub use self::images::{ImageEntry, ImageIndex, OwnImage};
+pub use self::images::{ImageEntry, ImageIndex, OwnImage, bundle_name, image_of};
 pub use self::stack::{FileSpec, Network, Part, Scrape, Stack};
-pub use self::up::{Desired, HostPlan, Up, up};
+pub use self::up::{Desired, Group, HostPlan, Up, up};
 
 /// Name of a component's container and of its volume on an engine.
 pub fn object_name(cluster: &Cluster, component: Component) -> String {

@@ -71,6 +71,9 @@ pub struct Part {
     /// Most memory, MiB; 0 sets no limit.
     #[serde(default)]
     pub memory_mib: u64,
+    /// Looks at the files before the container is made; must exit with 0.
+    #[serde(default)]
+    pub check: Vec<String>,
     /// Files it reads.
     #[serde(default)]
     pub files: Vec<FileSpec>,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::container::spec;
 use super::files::{StackFile, secret};
 use super::host::{EngineState, HostState, Standing, below};
-use super::images::{ImageIndex, OwnImage, Sources};
+use super::images::{ImageIndex, OwnImage, image_of};
 use super::stack::Stack;
 use super::{components_on, endpoint};
 use crate::container::{ContainerSpec, ImageSpec};
@@ -47,10 +47,39 @@ pub struct Up {
 /// What is done on one host.
 #[derive(Debug, Clone, Default)]
 pub struct HostPlan {
-    /// Must succeed.
-    pub plan: Plan,
-    /// May fail with a notice.
-    pub optional: Plan,
+    /// Comes before everything else: the folder, what goes.
+    pub first: Plan,
+    /// After it, side by side: nobody waits for an archive that holds nothing for him.
+    pub groups: Vec<Group>,
+    /// Beside them; may fail with a notice.
+    pub optional: Vec<Plan>,
+}
+
+/// Components whose images come in one archive.
+#[derive(Debug, Clone, Default)]
+pub struct Group {
+    /// One after the other, so that the archive is sent once.
+    pub images: Plan,
+    /// Then, side by side, what is left of each component.
+    pub parts: Vec<Plan>,
+}
+
+impl HostPlan {
+    /// Nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.first.is_empty() && self.groups.is_empty() && self.optional.is_empty()
+    }
+
+    /// All steps in one plan, for showing.
+    pub fn whole(&self) -> Plan {
+        let mut whole = self.first.clone();
+        let groups = self.groups.iter();
+        let groups = groups.flat_map(|group| std::iter::once(&group.images).chain(&group.parts));
+        groups
+            .chain(&self.optional)
+            .for_each(|part| whole.extend(part.clone()));
+        whole
+    }
 }
 
 impl Up {
@@ -58,8 +87,7 @@ impl Up {
     pub fn whole(&self) -> Plan {
         let mut whole = Plan::default();
         for host in self.hosts.values() {
-            whole.extend(host.plan.clone());
-            whole.extend(host.optional.clone());
+            whole.extend(host.whole());
         }
         whole
     }
@@ -89,6 +117,7 @@ pub fn up(
         engine: &engine,
         plan: HostPlan::default(),
         wanted: BTreeSet::new(),
+        groups: BTreeMap::new(),
     };
     planner.folder()?;
     for component in components_on(want.cluster, host) {
@@ -100,8 +129,9 @@ pub fn up(
         }
     }
     planner.unwanted();
+    planner.group();
     let plan = planner.plan;
-    if !(plan.plan.is_empty() && plan.optional.is_empty()) {
+    if !plan.is_empty() {
         up.hosts.insert(host.name.clone(), plan);
     }
     Ok(())
@@ -131,6 +161,8 @@ struct Planner<'a> {
     plan: HostPlan,
     /// Names of containers that stay.
     wanted: BTreeSet<String>,
+    /// By archive, or by image where there is none.
+    groups: BTreeMap<String, (Vec<Step>, Vec<Plan>)>,
 }
 
 impl Planner<'_> {
@@ -162,19 +194,14 @@ impl Planner<'_> {
         let action = Action::Run(mark(self.dir, self.want.marker)?);
         let step = self.step(format!("mark {}", self.dir), action);
         self.plan
-            .plan
+            .first
             .stage(format!("{}: folder", self.host.name), vec![step]);
         Ok(())
     }
 
     fn component(&mut self, component: Component) -> Result<(), Failure> {
         let part = self.want.stack.part(component)?;
-        let sources = Sources {
-            index: self.want.index,
-            own: self.want.own,
-            offline: self.want.offline,
-        };
-        let image = sources.pick(component, part, &self.engine.images)?;
+        let image = image_of(self.want, component, &self.engine.images)?;
         let spec = spec(
             self.want.cluster,
             self.host,
@@ -187,17 +214,25 @@ impl Planner<'_> {
         self.wanted.insert(spec.name.clone());
         let mut steps = self.file_steps(component);
         steps.extend(self.secret_step(component, part.secret.as_deref())?);
-        steps.extend(self.image_step(component, image));
+        let archive = image.tarball.clone().unwrap_or(image.reference.clone());
+        let mut image = self.image_step(component, image);
+        if part.optional {
+            steps.extend(image.take());
+        }
         steps.extend(self.container_steps(component, spec));
         if !steps.is_empty() {
             steps.push(self.ready_step(component, &part.ready));
         }
-        let plan = if part.optional {
-            &mut self.plan.optional
-        } else {
-            &mut self.plan.plan
-        };
+        let mut plan = Plan::default();
         plan.stage(format!("{}: {}", self.host.name, component.as_str()), steps);
+        let plan = (!plan.is_empty()).then_some(plan);
+        if part.optional {
+            self.plan.optional.extend(plan);
+        } else if image.is_some() || plan.is_some() {
+            let (images, parts) = self.groups.entry(archive).or_default();
+            images.extend(image);
+            parts.extend(plan);
+        }
         Ok(())
     }
 
@@ -316,8 +351,21 @@ impl Planner<'_> {
             })
             .collect();
         self.plan
-            .plan
+            .first
             .stage(format!("{}: no longer wanted", self.host.name), steps);
+    }
+
+    fn group(&mut self) {
+        for (images, parts) in std::mem::take(&mut self.groups).into_values() {
+            let mut group = Group {
+                parts,
+                ..Group::default()
+            };
+            group
+                .images
+                .stage(format!("{}: images", self.host.name), images);
+            self.plan.groups.push(group);
+        }
     }
 }
 

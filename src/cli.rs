@@ -3,9 +3,13 @@
 //! Purpose: names, arguments and help texts; what they do is in `command`, one file per verb.
 //! Duties: no I/O, no defaults that depend on the machine.
 
+mod config;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+
+pub use self::config::{Config, ConfigSet, ConfigShow, Pick};
 
 use crate::reporter::Output;
 
@@ -103,6 +107,9 @@ pub enum Command {
     },
     /// Does the cluster equal its inventory? Exit code 4 when not
     Status,
+    /// The configuration that running daemons really have: show, compare, set, roll out
+    #[command(subcommand)]
+    Config(Config),
     /// Stop and remove everything nbctl put on the hosts
     Teardown {
         /// Remove the package cache, too
@@ -173,6 +180,11 @@ pub enum Inventory {
     Show,
     /// Print the JSON schema for editors
     Schema,
+    /// nebula-ansible's inventory.ini as YAML that deploys the same cluster
+    Convert {
+        /// The INI file
+        file: PathBuf,
+    },
 }
 
 /// `nbctl data …`.

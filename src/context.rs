@@ -120,7 +120,8 @@ pub fn check(source: &Source, sink: &dyn Sink) -> Result<Cluster, Failure> {
     }
 }
 
-fn faults(source: &Source, errors: &[String]) -> Failure {
+/// One failure for all faults of an inventory.
+pub fn faults(source: &Source, errors: &[String]) -> Failure {
     let count = errors.len();
     let noun = if count == 1 { "fault" } else { "faults" };
     Failure::inventory(format!("the inventory has {count} {noun}"))

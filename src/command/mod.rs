@@ -2,6 +2,7 @@
 
 mod bench;
 mod completions;
+mod config;
 mod confirm;
 mod deploy;
 mod help;
@@ -74,6 +75,7 @@ pub fn run(cli: Cli, reporter: &Reporter) -> anyhow::Result<ExitCode> {
         Command::Report(args) => report::run(&args, &global, reporter),
         Command::Runs(args) => report::runs(&args, &global, reporter),
         Command::Sandbox(args) => block_on(sandbox::run(args, &global, reporter)),
+        Command::Config(args) => block_on(config::run(&args, &context(global, reporter)?)),
         Command::Status => block_on(status::run(&context(global, reporter)?)),
         Command::Teardown { purge } => block_on(teardown::run(&context(global, reporter)?, purge)),
     }

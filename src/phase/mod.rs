@@ -5,6 +5,7 @@
 
 pub mod bench;
 pub mod compact;
+pub mod config;
 pub mod connect;
 pub mod course;
 pub mod data;

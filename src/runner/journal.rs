@@ -121,6 +121,7 @@ fn action_name(action: &Action) -> &'static str {
         Action::Container(_) => "container",
         Action::Remove(_) => "remove",
         Action::Query(_) => "query",
+        Action::Flags(_) => "flags",
         Action::Wait(_) => "wait",
         Action::Delete(_) => "delete",
     }

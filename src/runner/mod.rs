@@ -5,6 +5,7 @@
 //! interrupt ends between steps, so that the same command can be run again.
 
 mod delete;
+mod flags;
 mod hooks;
 mod journal;
 mod step;

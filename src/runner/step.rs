@@ -9,7 +9,7 @@ use nbctl_core::failure::Failure;
 use nbctl_core::plan::{Action, RenderedFile, Script, Step, Upload, Wait};
 
 use super::wait::Eyes;
-use super::{Runner, delete};
+use super::{Runner, delete, flags};
 use crate::event::StepOutcome;
 use crate::remote::{ALREADY_SO, Link, Written, unless};
 
@@ -26,6 +26,7 @@ impl Runner<'_> {
             Action::Put(file) => put(self.link(step)?, file).await,
             Action::Upload(upload) => self.upload(step, upload).await,
             Action::Query(statement) => self.graph.execute(self.fleet, statement).await,
+            Action::Flags(set) => flags::set(self.fleet, step, set).await,
             Action::Wait(wait) => self.wait(step, wait).await,
             Action::Delete(path) => delete(self.link(step)?, &step.title, path, self.sink).await,
             Action::Image(_) | Action::Container(_) | Action::Remove(_) => {

@@ -8,6 +8,7 @@
 
 mod apply;
 mod delete;
+mod flags;
 mod http;
 mod wait;
 

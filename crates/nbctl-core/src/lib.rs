@@ -5,6 +5,7 @@
 //! Duties: no I/O, no async, no clock; callers hand in text, times and random seeds.
 
 pub mod conf;
+pub mod config;
 pub mod container;
 pub mod dataset;
 pub mod deploy;

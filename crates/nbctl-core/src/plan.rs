@@ -5,6 +5,7 @@
 //! A stage is a barrier: all its steps end before the next stage begins. Within a stage the steps of
 //! different hosts run side by side, those of one host in their order.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -60,6 +61,8 @@ pub enum Action {
     Remove(Removal),
     /// A statement to the graph service.
     Query(Statement),
+    /// Flags of a running daemon, read back afterwards.
+    Flags(SetFlags),
     /// Until the world is so.
     Wait(Wait),
     /// A path of ours that must be gone.
@@ -129,6 +132,15 @@ pub struct Statement {
     pub text: String,
     /// An error whose message contains this means "already so".
     pub tolerate: Option<String>,
+}
+
+/// New values of flags that a running daemon takes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SetFlags {
+    /// `address:port` of HTTP.
+    pub http: String,
+    /// Values by name.
+    pub flags: BTreeMap<String, String>,
 }
 
 /// Waiting for a state.

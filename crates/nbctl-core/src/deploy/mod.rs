@@ -34,7 +34,9 @@ pub use verify::{Difference, ReadFlags, differences, parse_flags};
 
 pub(crate) use request::{is_ip, sudo};
 pub(crate) use scripts::sudo as run_as_root;
+pub(crate) use start::wait_up;
 pub(crate) use steps::is_debian;
+pub(crate) use verify::{same as same_flag, shown as shown_flag};
 
 /// Configuration files by daemon (`metad@s1`).
 pub type Rendered = BTreeMap<String, RenderedFile>;

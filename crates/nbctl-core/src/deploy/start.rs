@@ -127,7 +127,7 @@ impl<'a> Planner<'a> {
 }
 
 /// Ports and `/status` of a metad or storaged.
-fn wait_up(daemon: &Daemon, timeout: Duration) -> Step {
+pub(crate) fn wait_up(daemon: &Daemon, timeout: Duration) -> Step {
     let (rpc, http) = (daemon.endpoint(), daemon.http_endpoint());
     let wait = Wait {
         probe: Probe::DaemonUp { rpc, http },

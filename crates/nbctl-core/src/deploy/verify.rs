@@ -112,13 +112,15 @@ fn of_options(flag: &str, wanted: &str, found: &str) -> Vec<Difference> {
     names.into_iter().filter_map(one).collect()
 }
 
-fn shown(value: &Value) -> String {
+/// A value as people read it.
+pub(crate) fn shown(value: &Value) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn same(wanted: &str, found: &Value) -> bool {
+/// Whether a reported value is what a text asks for.
+pub(crate) fn same(wanted: &str, found: &Value) -> bool {
     match found {
         Value::Bool(found) => boolean(wanted.trim()) == Some(*found),
         Value::Number(found) => same_number(wanted.trim(), found),

@@ -8,14 +8,14 @@ mod options;
 
 use std::sync::LazyLock;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::inventory::{DaemonRole, Version};
 
 pub use options::{Options, holder, is_nested, nearest_option, read_options, takes, write_options};
 
 /// How a new value reaches a daemon.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
     /// `PUT /flags` is enough.

@@ -12,7 +12,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_yaml::{Location, Spanned};
 
 /// A place in the inventory file: line and column count characters from 1, `len` is 0 when unknown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Place {
     pub line: u64,
     pub column: u64,

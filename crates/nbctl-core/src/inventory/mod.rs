@@ -7,6 +7,7 @@ mod at;
 mod check;
 mod cluster;
 mod flags;
+mod ini;
 mod layer;
 mod layout;
 mod names;
@@ -25,6 +26,7 @@ pub use cluster::{
     Cluster, Daemon, GraphLogin, Host, Monitor, PackageSource, Secret, SourceMark, SshTarget,
 };
 pub use flags::{FlagLine, FlagValue, Flags, Scalar};
+pub use ini::{Converted, convert, is_ini};
 pub use layout::Layout;
 pub use names::{DaemonRole, Role};
 pub use path::{owned as owned_path, protected as protected_path};
@@ -32,6 +34,6 @@ pub use ports::Port;
 pub use problem::{Problem, Severity, Source};
 pub use range::expand as expand_range;
 pub use resolve::{Loaded, load};
-pub use select::Selection;
+pub use select::{Selection, is_like};
 pub use spec::{Component, Install, Inventory, KnownHosts, Reach};
 pub use version::{Line, Version};

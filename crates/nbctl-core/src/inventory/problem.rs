@@ -146,11 +146,12 @@ impl Source {
 /// Hides everything behind a key that sounds like a secret, unless it names a file or a command.
 fn mask(line: &str) -> String {
     let mut start = 0;
-    while let Some(colon) = line.get(start..).and_then(|rest| rest.find(':')) {
-        let end = start + colon;
+    while let Some(mark) = line.get(start..).and_then(|rest| rest.find([':', '='])) {
+        let end = start + mark;
         let (before, after) = line.split_at(end);
-        if is_secret(before) && !after.trim_start_matches(':').trim().is_empty() {
-            return format!("{before}: ***");
+        let mark = if after.starts_with(':') { ": " } else { "=" };
+        if is_secret(before) && !after.trim_start_matches([':', '=']).trim().is_empty() {
+            return format!("{before}{mark}***");
         }
         start = end + 1;
     }
@@ -166,7 +167,7 @@ fn is_secret(text: &str) -> bool {
     let word = word.unwrap_or_default();
     let secret = ["password", "passwd", "passphrase", "secret", "token"];
     let handle = ["_file", "_command"].iter().any(|s| word.ends_with(s));
-    secret.iter().any(|s| word.contains(s)) && !handle
+    (secret.iter().any(|s| word.contains(s)) || word.ends_with("_pass")) && !handle
 }
 
 #[cfg(test)]
@@ -201,5 +202,9 @@ mod tests {
         );
         assert_eq!(mask("  - db-token : x"), "  - db-token : ***");
         assert_eq!(mask("password:"), "password:");
+        assert_eq!(
+            mask("h1 a=b ansible_ssh_pass=x y=z"),
+            "h1 a=b ansible_ssh_pass=***"
+        );
     }
 }

@@ -81,7 +81,7 @@ fn matching(cluster: &Cluster, pattern: &str) -> Result<Vec<HostName>, Failure> 
 }
 
 /// Whether `text` is `pattern`, in which `*` stands for anything.
-fn is_like(text: &str, pattern: &str) -> bool {
+pub fn is_like(text: &str, pattern: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else {
         return text == pattern;
     };

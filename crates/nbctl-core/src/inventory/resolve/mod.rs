@@ -12,6 +12,7 @@ mod value;
 use super::at::Place;
 use super::check;
 use super::cluster::{Cluster, GraphLogin, PackageSource, Secret, SourceMark};
+use super::ini::{is_ini, load as load_ini};
 use super::parse::parse;
 use super::problem::{Problem, Severity, Source};
 use super::spec::{Inventory, NebulaSpec};
@@ -41,8 +42,15 @@ pub(super) struct Draft<'a> {
     pub daemons: Vec<DaemonDraft<'a>>,
 }
 
-/// Reads, resolves and checks an inventory.
+/// Reads, resolves and checks an inventory, in YAML or as nebula-ansible's INI.
 pub fn load(source: &Source) -> Loaded {
+    if is_ini(source) {
+        return load_ini(source);
+    }
+    load_yaml(source)
+}
+
+pub(in crate::inventory) fn load_yaml(source: &Source) -> Loaded {
     let mut problems = Vec::new();
     let spec = parse(source, &mut problems);
     let cluster = spec.and_then(|spec| resolve(&spec, source, &mut problems));

@@ -104,7 +104,33 @@ mod tests {
                 assert_eq!(flags.text("local_ip"), "127.0.0.1");
             }
         }
-        assert!(mutable_flags(Line::V3_8_0).contains("wal_ttl"));
-        assert!(!mutable_flags(Line::V3_8_0).contains("sandbox"));
+    }
+
+    /// What the lines' own lists hold.
+    const MUTABLE: &str = "accept_partial_success clean_wal_interval_secs custom_filter_interval_secs \
+        heartbeat_interval_secs max_edge_returned_per_vertex meta_client_retry_times minloglevel \
+        slow_op_threshhold_ms v wal_ttl";
+    const ADDED: &str = "disable_octal_escape_char max_allowed_connections max_sessions_per_ip_per_user \
+        num_rows_to_check_memory session_idle_timeout_secs session_reclaim_interval_secs \
+        system_memory_high_watermark_ratio timezone_name";
+    const NESTED: [&str; 3] = [
+        "rocksdb_block_based_table_options",
+        "rocksdb_column_family_options",
+        "rocksdb_db_options",
+    ];
+
+    #[test]
+    fn mutable_flags_are_those_of_the_line() {
+        for (line, added) in [(Line::V2_0_1, ""), (Line::V3_8_0, ADDED)] {
+            let mut wanted: Vec<_> = MUTABLE.split_whitespace().collect();
+            wanted.extend(added.split_whitespace());
+            wanted.sort_unstable();
+            let list: serde_json::Value = serde_json::from_str(&mutable_flags(line)).expect("JSON");
+            assert_eq!(
+                list,
+                serde_json::json!({"MUTABLE": wanted, "NESTED": NESTED}),
+                "{line}"
+            );
+        }
     }
 }

@@ -87,7 +87,7 @@ fn one_line(rules: &Rules) {
         rules.line
     );
     numbers(rules, &mut client);
-    limit(rules, &mut client);
+    limit(rules, &cluster, &mut client);
     expiry(rules, &cluster);
     let mut client = cluster.client();
     client.ok("USE s");
@@ -137,7 +137,7 @@ fn numbers(rules: &Rules, client: &mut Client) {
     );
 }
 
-fn limit(rules: &Rules, client: &mut Client) {
+fn limit(rules: &Rules, cluster: &Cluster, client: &mut Client) {
     let mut made = Vec::new();
     let refused = loop {
         match client.authenticate("root", "nebula") {
@@ -163,13 +163,31 @@ fn limit(rules: &Rules, client: &mut Client) {
     for session in made {
         client.sign_out(session);
     }
+    crowd(rules, cluster, client);
     // A place is free again.
     wait("a session", || {
         client.authenticate("root", "nebula").is_ok()
     });
 }
 
-/// An idle session ends within the time that was set.
+/// From 2.5 on a graphd can limit all its sessions.
+fn crowd(rules: &Rules, cluster: &Cluster, client: &mut Client) {
+    if rules.line == "2.0.1" {
+        return;
+    }
+    let flag = "max_allowed_connections";
+    cluster.graphd.set_flag(flag, "1");
+    let refused = client.authenticate("root", "nebula");
+    assert_eq!(
+        refused.map_err(|error| error.0),
+        Err(-1010),
+        "{}",
+        rules.line
+    );
+    cluster.graphd.set_flag(flag, &i64::MAX.to_string());
+}
+
+/// An idle session and an idle connection end within the time that was set.
 fn expiry(rules: &Rules, cluster: &Cluster) {
     let mut client = cluster.client();
     cluster.graphd.set_flag("session_idle_timeout_secs", "1");
@@ -188,6 +206,12 @@ fn expiry(rules: &Rules, cluster: &Cluster) {
     cluster
         .graphd
         .set_flag("session_idle_timeout_secs", "28800");
+    cluster.graphd.set_flag("client_idle_timeout_secs", "1");
+    let mut idle = TcpStream::connect(("127.0.0.1", cluster.graphd.port)).expect("connect");
+    let patience = Some(Duration::from_mins(1));
+    idle.set_read_timeout(patience).expect("time limit");
+    assert_eq!(idle.read(&mut [0]).ok(), Some(0), "{}", rules.line);
+    cluster.graphd.set_flag("client_idle_timeout_secs", "28800");
 }
 
 /// Line, client version, code of the answer; `None` = there is no such method.

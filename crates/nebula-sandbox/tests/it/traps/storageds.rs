@@ -13,7 +13,8 @@ fn storageds() {
 fn scene(line: &'static str) -> Seen {
     let mut seen = Seen::new();
     let mut cluster = Cluster::plan(line, 1, 3);
-    cluster.metads[0].with("--expired_time_factor=5").start();
+    cluster.metads[0].start();
+    // The factor is five when nobody says otherwise.
     wait("metad", || is_open(cluster.metads[0].port));
     if line == "3.8.0" {
         cluster.graphd.with("--enable_experimental_feature=true");
@@ -176,7 +177,24 @@ fn leading(cluster: &mut Cluster, client: &mut Client, seen: &mut Seen) {
     client.ok("CREATE SPACE r(partition_num=9, replica_factor=3, vid_type=int64)");
     client.until("USE r");
     lose(cluster, client, 0);
-    seen.push(("a silent host is OFFLINE after five heartbeats", true));
+    let metad = &cluster.metads[0];
+    let mut shown = |name: &str, value: &str| {
+        metad.set_flag(name, value);
+        hosts(cluster, client)[0]
+            .as_ref()
+            .is_some_and(|host| host.online)
+    };
+    let goes_by = [
+        !shown("heartbeat_interval_secs", "1"),
+        shown("heartbeat_interval_secs", "1000"),
+        !shown("heartbeat_interval_secs", "1"),
+        shown("expired_time_factor", "1000"),
+        !shown("expired_time_factor", "5"),
+    ];
+    seen.push((
+        "a silent host is OFFLINE after five heartbeats",
+        goes_by == [true; 5],
+    ));
     wait("the others lead", || leaders(cluster, client)[0] == 0);
     assert_eq!(leaders(cluster, client).iter().sum::<i64>(), 9);
     // metad writes down who leads now once a second.

@@ -6,12 +6,12 @@ use std::{
 };
 
 use bytes::Bytes;
-use nebula_wire::DataSet;
 
 use super::{
     catalog::{GraphCatalog, SpaceInfo},
     error::{Class, QueryError},
-    exec,
+    exec::{self, Answer},
+    in_flight::InFlight,
     knobs::{Fate, Knobs},
     session::{Live, Sessions},
 };
@@ -40,6 +40,7 @@ pub struct Engine {
     pub(super) me: HostPort,
     pub(super) sessions: Sessions,
     pub(super) knobs: Knobs,
+    pub(super) in_flight: InFlight,
     metas: MetaClient,
     storages: Pool,
     catalog: RwLock<Arc<GraphCatalog>>,
@@ -50,8 +51,8 @@ pub struct Engine {
 pub(super) struct Outcome {
     pub(super) space: Arc<str>,
     pub(super) micros: i64,
-    /// A table, nothing, or a code and a text.
-    pub(super) result: Result<Option<DataSet>, (i32, String)>,
+    /// A table, a plan, nothing, or a code and a text.
+    pub(super) result: Result<Answer, (i32, String)>,
 }
 
 impl Engine {
@@ -66,6 +67,7 @@ impl Engine {
             me,
             sessions: Sessions::default(),
             knobs: Knobs::default(),
+            in_flight: InFlight::default(),
             catalog: RwLock::default(),
         })
     }
@@ -218,11 +220,7 @@ impl Engine {
         }
     }
 
-    async fn admitted(
-        &self,
-        session: i64,
-        text: &[u8],
-    ) -> (Arc<str>, Result<Option<DataSet>, Failed>) {
+    async fn admitted(&self, session: i64, text: &[u8]) -> (Arc<str>, Result<Answer, Failed>) {
         let live = match self.session(session).await {
             Ok(live) => live,
             Err(error) => return ("".into(), Err(error.into())),
@@ -238,7 +236,7 @@ impl Engine {
         (live.space(), result)
     }
 
-    async fn run(&self, live: &Live, text: &[u8]) -> Result<Option<DataSet>, QueryError> {
+    async fn run(&self, live: &Live, text: &[u8]) -> Result<Answer, QueryError> {
         let limit = usize::try_from(self.flags.int("max_allowed_query_size")).unwrap_or(usize::MAX);
         if text.len() > limit {
             return Err(QueryError {

@@ -63,7 +63,7 @@ pub(super) fn eval(expr: &Expr, scope: &dyn Scope) -> Result<Value, QueryError> 
         Expr::Src => scope.end(false),
         Expr::DstProp(tag, prop) => scope.end_prop(true, tag, prop),
         Expr::SrcProp(tag, prop) => scope.end_prop(false, tag, prop),
-        Expr::Input(column) => scope.input(column),
+        Expr::Input(column) | Expr::Var(_, column) => scope.input(column),
         Expr::Attr(inner, name) => match scope.attribute(inner, name) {
             Some(result) => result,
             None => Ok(attribute(&eval(inner, scope)?, name)),

@@ -6,6 +6,7 @@ mod error;
 mod eval;
 mod exec;
 mod functions;
+mod in_flight;
 mod key;
 mod knobs;
 mod operators;

@@ -188,10 +188,11 @@ impl Client {
         let latency = Latency::on(line, outcome.micros);
         let space = outcome.space.as_bytes();
         let result = match outcome.result {
-            Ok(data) => reply.execution(
-                &mut self.output,
-                ExecutionResponse::ok(latency, space, data),
-            ),
+            Ok(answer) => {
+                let mut done = ExecutionResponse::ok(latency, space, answer.table);
+                done.plan = answer.plan;
+                reply.execution(&mut self.output, done)
+            }
             Err((code, text)) => {
                 let error = ExecutionResponse::error(latency, space, code, text.as_bytes());
                 reply.execution(&mut self.output, error)

@@ -56,6 +56,8 @@ pub enum Expr {
     SrcProp(String, String),
     /// `$-.column`.
     Input(String),
+    /// `$name.column`.
+    Var(String, String),
     /// `(expression).prop`.
     Attr(Box<Expr>, String),
     Subscript(Box<Expr>, Box<Expr>),
@@ -187,6 +189,46 @@ pub struct FindPath {
     pub yields: Option<Yield>,
 }
 
+/// What `UPDATE` and `UPSERT` change.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Target {
+    Vertex(Expr),
+    Edge(EdgeKey),
+}
+
+/// `UPDATE|UPSERT VERTEX|EDGE`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Update {
+    /// The row is made where it is missing.
+    pub upsert: bool,
+    pub target: Target,
+    /// Tag or edge type behind ON or OF.
+    pub schema: Option<String>,
+    /// `[schema.]prop = expression`.
+    pub sets: Vec<(Option<String>, String, Expr)>,
+    pub when: Option<Expr>,
+    pub yields: Option<Yield>,
+}
+
+/// How two tables are combined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SetOp {
+    Union,
+    UnionAll,
+    Intersect,
+    Minus,
+}
+
+/// `EXPLAIN` and `PROFILE`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explain {
+    /// The statements run as well.
+    pub profile: bool,
+    /// `row`, `dot`, `dot:struct` or `tck`: clients print by it.
+    pub format: String,
+    pub statements: Vec<Stmt>,
+}
+
 /// What `SHOW` lists.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Show {
@@ -307,6 +349,13 @@ pub enum Stmt {
         count: i64,
     },
     Pipe(Box<Stmt>, Box<Stmt>),
+    Combine(SetOp, Box<Stmt>, Box<Stmt>),
+    /// `$name = statement`.
+    Assign(String, Box<Stmt>),
+    /// A statement that reads the variable of this name.
+    Reading(String, Box<Stmt>),
+    Update(Box<Update>),
+    Explain(Explain),
     Show(Show),
     AddHosts(Vec<HostPort>),
     DropHosts(Vec<HostPort>),

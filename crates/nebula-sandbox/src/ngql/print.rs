@@ -60,6 +60,7 @@ impl Display for Expr {
             Self::DstProp(tag, prop) => write!(f, "$$.{tag}.{prop}"),
             Self::SrcProp(tag, prop) => write!(f, "$^.{tag}.{prop}"),
             Self::Input(column) => write!(f, "$-.{column}"),
+            Self::Var(name, column) => write!(f, "${name}.{column}"),
             Self::Attr(inner, name) => write!(f, "{inner}.{name}"),
             Self::Subscript(inner, index) => write!(f, "{inner}[{index}]"),
             Self::Call(name, args) => {

@@ -37,6 +37,9 @@ assert rows.keys() == ["knows._src", "knows._dst", "knows._rank", "knows.since"]
 rows = run("FETCH PROP ON person 1")
 assert rows.keys() == ["vertices_"], rows.keys()
 assert rows.latency() >= 0
+node = run("MATCH (v)-[:knows]->(w) WHERE id(v) == 1 RETURN w").row_values(0)[0].as_node()
+assert node.get_id().as_int() == 2 if hasattr(node.get_id(), "as_int") else node.get_id() == 2
+assert run("UPDATE VERTEX ON person 1 SET age = age + 1 YIELD age").row_values(0)[0].as_int() == 31
 bad = session.execute("nonsense")
 assert not bad.is_succeeded()
 print("syntax error code", bad.error_code())

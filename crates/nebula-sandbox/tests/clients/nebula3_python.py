@@ -40,6 +40,17 @@ assert run("YIELD 1").row_values(0)[0].as_int() == 1
 assert not session.execute("nonsense").is_succeeded()
 assert session.execute("nonsense").error_code() == -1004
 assert session.execute("GO FROM \"a\" OVER nope YIELD nope._dst").error_code() == -1009
+node = run('MATCH (v:person)-[e:knows]->(w) WHERE id(v) == "a" RETURN w').row_values(0)[0].as_node()
+assert node.get_id().as_string() == "b" and node.properties("person")["name"].as_string() == "Bob"
+path = run('MATCH p = (v)-[:knows]->(w) WHERE id(v) == "a" RETURN p').row_values(0)[0].as_path()
+assert path.length() == 1 and path.start_node().get_id().as_string() == "a"
+back = run('MATCH (v)<-[e:knows]-(w) WHERE id(v) == "b" RETURN e').row_values(0)[0].as_relationship()
+assert back.start_vertex_id().as_string() == "a" and back.end_vertex_id().as_string() == "b"
+assert run('UPDATE VERTEX ON person "a" SET age = age + 1 YIELD age').row_values(0)[0].as_int() == 31
+plan = run('PROFILE GO FROM "a" OVER knows YIELD dst(edge)').plan_desc()
+names = [node.name.decode() for node in plan.plan_node_descs]
+assert names[0] == "Project" and names[-1] == "Start" and plan.plan_node_descs[0].profiles[0].rows == 1, names
+print(plan)
 print(run("SHOW HOSTS"))
 session.release()
 pool.close()

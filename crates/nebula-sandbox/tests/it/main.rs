@@ -6,6 +6,7 @@ mod cluster;
 mod knobs;
 mod moving;
 mod package;
+mod patterns;
 mod root;
 mod sessions;
 mod statements;

@@ -155,17 +155,23 @@ fn run(file: &str, line: &'static str) {
     assert!(complaints.is_empty(), "{line}:\n{}", complaints.join("\n"));
 }
 
-#[test]
-fn match_on_2_0_1() {
-    run("match.txt", "2.0.1");
+macro_rules! on_lines {
+    ($($name:ident: $file:literal on $line:literal;)*) => {
+        $(#[test]
+        fn $name() {
+            run($file, $line);
+        })*
+    };
 }
 
-#[test]
-fn match_on_2_6_2() {
-    run("match.txt", "2.6.2");
-}
-
-#[test]
-fn match_on_3_8_0() {
-    run("match.txt", "3.8.0");
+on_lines! {
+    match_on_2_0_1: "match.txt" on "2.0.1";
+    match_on_2_6_2: "match.txt" on "2.6.2";
+    match_on_3_8_0: "match.txt" on "3.8.0";
+    ldbc_on_2_0_1: "ldbc.txt" on "2.0.1";
+    ldbc_on_2_6_2: "ldbc.txt" on "2.6.2";
+    ldbc_on_3_8_0: "ldbc.txt" on "3.8.0";
+    rows_on_2_0_1: "rows.txt" on "2.0.1";
+    rows_on_2_6_2: "rows.txt" on "2.6.2";
+    rows_on_3_8_0: "rows.txt" on "3.8.0";
 }

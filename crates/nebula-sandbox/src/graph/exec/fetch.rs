@@ -233,7 +233,7 @@ fn edge_row(
 }
 
 /// Rows of edges by (source, rank, destination); `None` where there is no such edge.
-async fn edge_rows(
+pub(super) async fn edge_rows(
     context: &Context<'_>,
     info: &SpaceInfo,
     kind: i32,

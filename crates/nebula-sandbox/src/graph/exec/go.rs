@@ -70,10 +70,7 @@ pub(super) async fn run(context: &Context<'_>, go: &Go) -> Table {
     let needs = needs(&info, go, yields)?;
     let mut data = DataSet::with_columns(yields.columns.iter().map(Column::name));
     let starts = start_vids(context, &info, &go.from)?;
-    if needs.input && go.steps != (1, 1) {
-        return Err(QueryError::not_supported("$- in a GO of several steps"));
-    }
-    let origins = origins(context, go, &starts, needs.input);
+    let mut origins = origins(context, go, &starts, needs.input);
     let mut frontier = unique(starts);
     let (first, last) = go.steps;
     for step in 1..=last {
@@ -96,7 +93,11 @@ pub(super) async fn run(context: &Context<'_>, go: &Go) -> Table {
                 .await?;
         }
         if step < last {
-            frontier = reached(&info, &answers)?;
+            let next = reached(&info, &answers)?;
+            if !origins.is_empty() {
+                origins = carried(&info, &frontier, &answers, &origins)?;
+            }
+            frontier = next;
         }
     }
     if yields.distinct {
@@ -175,7 +176,7 @@ fn note_whole(expr: &Expr, needs: &mut Needs) {
             Expr::Dst => needs.dst_tags = true,
             Expr::Src => needs.src_tags = true,
             Expr::Name(name) if name.eq_ignore_ascii_case("edge") => needs.edge_rows = true,
-            Expr::Input(_) => needs.input = true,
+            Expr::Input(_) | Expr::Var(..) => needs.input = true,
             _ => {}
         }
         first = false;
@@ -218,6 +219,27 @@ fn origins(
         }
     }
     origins
+}
+
+/// Takes the rows along one step: a vertex belongs to every row from which some way leads to it.
+fn carried(
+    info: &SpaceInfo,
+    frontier: &[Vid],
+    answers: &[Answer],
+    origins: &HashMap<Vid, Vec<usize>>,
+) -> Result<HashMap<Vid, Vec<usize>>, QueryError> {
+    let mut next: HashMap<Vid, Vec<usize>> = HashMap::new();
+    each_edge(info, answers, |member, edge| {
+        if let Some(rows) = origins.get(&frontier[member]) {
+            next.entry(Vid::of(edge.other)).or_default().extend(rows);
+        }
+        Ok(())
+    })?;
+    for rows in next.values_mut() {
+        rows.sort_unstable();
+        rows.dedup();
+    }
+    Ok(next)
 }
 
 /// Everything that turning edges into rows needs.

@@ -3,10 +3,12 @@
 mod admin;
 mod aggregate;
 mod balance;
+mod combine;
 mod cypher;
 mod ddl;
 mod delete;
 mod describe;
+mod explain;
 mod fetch;
 mod go;
 mod hop;
@@ -18,10 +20,11 @@ mod scan;
 mod scope;
 mod show;
 mod show_hosts;
+mod update;
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
-use nebula_wire::{DataSet, Value};
+use nebula_wire::{DataSet, Value, plan::PlanDescription};
 
 use super::{
     catalog::{GraphCatalog, SpaceInfo},
@@ -44,11 +47,23 @@ pub(super) struct Context<'a> {
     engine: &'a Engine,
     live: &'a Live,
     catalog: Arc<GraphCatalog>,
+    vars: &'a Vars,
     /// What was piped in.
     input: Option<DataSet>,
 }
 
 impl Context<'_> {
+    /// The same for another statement.
+    fn again(&self) -> Context<'_> {
+        Context {
+            engine: self.engine,
+            live: self.live,
+            catalog: Arc::clone(&self.catalog),
+            vars: self.vars,
+            input: self.input.clone(),
+        }
+    }
+
     /// The session's space.
     fn space(&self) -> Result<Arc<SpaceInfo>, QueryError> {
         let name = self.live.space();
@@ -82,21 +97,58 @@ fn space_not_found(name: &str) -> QueryError {
     QueryError::execution(format!("SpaceNotFound: SpaceName `{name}`"))
 }
 
+/// Tables of `$name = …` by name.
+type Vars = HashMap<String, DataSet>;
+
+/// What a text comes to: the table of its last statement, or its plan.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    pub(super) table: Option<DataSet>,
+    pub(super) plan: Option<Box<PlanDescription>>,
+}
+
 /// Runs statements one after the other; the result is that of the last one.
-pub(super) async fn run_all(engine: &Engine, live: &Live, statements: Vec<Stmt>) -> Table {
+pub(super) async fn run_all(
+    engine: &Engine,
+    live: &Live,
+    statements: Vec<Stmt>,
+) -> Result<Answer, QueryError> {
     let catalog = engine.catalog();
     check_names(&catalog, live, &statements)?;
-    let mut result = None;
+    let mut vars = Vars::new();
+    let mut answer = Answer::default();
     for statement in statements {
-        let context = Context {
-            engine,
-            live,
-            catalog: engine.catalog(),
-            input: None,
+        answer = match statement {
+            Stmt::Explain(explain) => {
+                Box::pin(explain::run(engine, live, &mut vars, explain)).await?
+            }
+            other => Answer {
+                table: run_one(engine, live, &mut vars, other).await?,
+                plan: None,
+            },
         };
-        result = run_piped(context, statement).await?;
     }
-    Ok(result)
+    Ok(answer)
+}
+
+/// A statement between two semicolons.
+async fn run_one(engine: &Engine, live: &Live, vars: &mut Vars, statement: Stmt) -> Table {
+    let (name, statement) = match statement {
+        Stmt::Assign(name, inner) => (Some(name), *inner),
+        other => (None, other),
+    };
+    let context = Context {
+        engine,
+        live,
+        catalog: engine.catalog(),
+        vars,
+        input: None,
+    };
+    let table = run_combined(context, statement).await?;
+    if let Some(name) = name {
+        vars.insert(name, table.clone().unwrap_or_default());
+    }
+    Ok(table)
 }
 
 /// All statements of a text are validated before the first one runs, so `CREATE SPACE x; USE x` fails as a whole.
@@ -124,8 +176,39 @@ const fn needs_space(statement: &Stmt) -> bool {
             | Stmt::Go(_)
             | Stmt::FetchTags { .. }
             | Stmt::FetchEdges { .. }
+            | Stmt::Update(_)
             | Stmt::SubmitJob(..)
     )
+}
+
+/// UNION and its kin, from left to right.
+async fn run_combined(context: Context<'_>, statement: Stmt) -> Table {
+    if !matches!(statement, Stmt::Combine(..)) {
+        return run_piped(context, statement).await;
+    }
+    let mut parts = Vec::new();
+    let mut rest = statement;
+    while let Stmt::Combine(op, left, right) = rest {
+        parts.push((op, *right));
+        rest = *left;
+    }
+    let mut table = run_piped(context.again(), rest).await?;
+    while let Some((op, right)) = parts.pop() {
+        let other = run_piped(context.again(), right).await?;
+        table = combine::combine(op, table, other)?;
+    }
+    Ok(table)
+}
+
+/// A statement that reads a variable has its table for input.
+async fn run_reading(context: &Context<'_>, name: &str, statement: Stmt) -> Table {
+    let table = context.vars.get(name).cloned();
+    let unknown = || QueryError::semantic(format!("variable `{name}' not exist."));
+    let context = Context {
+        input: Some(table.ok_or_else(unknown)?),
+        ..context.again()
+    };
+    run(&context, statement).await
 }
 
 async fn run_piped(mut context: Context<'_>, statement: Stmt) -> Table {
@@ -188,10 +271,22 @@ async fn run(context: &Context<'_>, statement: Stmt) -> Table {
     }
 }
 
-/// Statements that are never hot: patterns, definitions and administration.
+/// Statements that are never hot: patterns, changes of single rows, combinations.
 async fn run_rare(context: &Context<'_>, statement: Stmt) -> Table {
     match statement {
+        statement @ (Stmt::Combine(..) | Stmt::Pipe(..)) => {
+            run_combined(context.again(), statement).await
+        }
+        Stmt::Reading(name, inner) => run_reading(context, &name, *inner).await,
+        Stmt::Update(update) => update::run(context, &update).await,
         Stmt::Match(query) => Box::pin(cypher::run(context, &query)).await,
+        other => run_admin(context, other).await,
+    }
+}
+
+/// Definitions and administration.
+async fn run_admin(context: &Context<'_>, statement: Stmt) -> Table {
+    match statement {
         Stmt::DescSpace(name) => describe::space(context, &name),
         Stmt::DescSchema(kind, name) => describe::schema(context, kind, &name),
         Stmt::DescIndex(kind, name) => describe::index(context, kind, &name),

@@ -23,7 +23,7 @@ use crate::{
         shards::tag_rows,
         vid::{Vid, vid_value},
     },
-    ngql::ast::{Column, FindPath},
+    ngql::ast::{Column, Direction, FindPath},
 };
 
 /// `path` in a YIELD.
@@ -81,7 +81,11 @@ impl Search<'_> {
         let turned: Vec<i32> = self.kinds.iter().map(|kind| -kind).collect();
         let kinds = if backwards { &turned } else { &self.kinds };
         let rows = self.find.with_props;
-        let hops = hops(self.context, self.info, frontier, kinds, rows).await?;
+        let mut hops = hops(self.context, self.info, frontier, kinds, rows).await?;
+        if self.find.over.direction == Direction::Both {
+            // A loop is met in both directions and is one edge.
+            hops.retain(|hop| hop.kind > 0 || hop.from != hop.to);
+        }
         if backwards {
             return Ok(hops.into_iter().map(Hop::turned).collect());
         }

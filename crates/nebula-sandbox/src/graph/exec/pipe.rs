@@ -28,7 +28,7 @@ fn uses_input(yields: &Yield) -> bool {
     let mut found = false;
     for column in &yields.columns {
         walk(&column.expr, &mut |expr| {
-            found |= matches!(expr, Expr::Input(_));
+            found |= matches!(expr, Expr::Input(_) | Expr::Var(..));
         });
     }
     found

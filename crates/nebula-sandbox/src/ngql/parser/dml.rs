@@ -1,10 +1,7 @@
 //! INSERT and DELETE.
 
 use super::{Parsed, Parser};
-use crate::ngql::{
-    ParseError,
-    ast::{EdgeKey, EdgeRow, Expr, From, Stmt, VertexRow},
-};
+use crate::ngql::ast::{EdgeKey, EdgeRow, Expr, From, Stmt, VertexRow};
 
 impl Parser<'_> {
     pub(super) fn change(&mut self) -> Parsed<Stmt> {
@@ -18,10 +15,14 @@ impl Parser<'_> {
         if self.accept("DELETE")? {
             return self.delete();
         }
-        if self.accept("UPDATE")? && self.accept("CONFIGS")? {
+        if self.accept("UPSERT")? {
+            return self.update(true);
+        }
+        self.words(&["UPDATE"])?;
+        if self.accept("CONFIGS")? {
             return self.update_configs();
         }
-        Err(ParseError::NotSupported("UPDATE".to_owned()))
+        self.update(false)
     }
 
     /// `IGNORE_EXISTED_INDEX` changes nothing here; true when `IF NOT EXISTS` stands.
@@ -116,7 +117,7 @@ impl Parser<'_> {
     pub(super) fn vids(&mut self) -> Parsed<From> {
         let mut vids = self.comma_list(Self::expr)?;
         match vids.as_mut_slice() {
-            [Expr::Input(column)] => Ok(From::Input(std::mem::take(column))),
+            [Expr::Input(column) | Expr::Var(_, column)] => Ok(From::Input(std::mem::take(column))),
             _ => Ok(From::Vids(vids)),
         }
     }

@@ -166,13 +166,7 @@ impl<'a> Parser<'a> {
     }
 
     fn unary(&mut self) -> Parsed<Expr> {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return self.error();
-        }
-        let result = self.signed();
-        self.depth -= 1;
-        result
+        self.deeper(Self::signed)
     }
 
     fn signed(&mut self) -> Parsed<Expr> {
@@ -228,6 +222,7 @@ impl<'a> Parser<'a> {
                 self.sign(".")?;
                 Ok(Expr::Input(self.name()?))
             }
+            Token::Sign("$") => self.variable_column(),
             Token::Word(word) => self.word_expr(word),
             Token::Quoted(name) => {
                 self.advance()?;
@@ -235,6 +230,21 @@ impl<'a> Parser<'a> {
             }
             _ => self.error(),
         }
+    }
+
+    /// `$name.column`; a statement reads one variable.
+    fn variable_column(&mut self) -> Parsed<Expr> {
+        self.advance()?;
+        let name = self.name()?;
+        self.sign(".")?;
+        let column = self.name()?;
+        let before = self.variable.replace(name.clone());
+        if before.is_some_and(|before| before != name) {
+            return Err(ParseError::NotSupported(
+                "two variables in a statement".to_owned(),
+            ));
+        }
+        Ok(Expr::Var(name, column))
     }
 
     fn constant(&mut self, value: Value) -> Parsed<Expr> {

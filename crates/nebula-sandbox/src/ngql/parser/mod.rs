@@ -1,6 +1,7 @@
 //! Recursive descent over the tokens; one file per kind of statement.
 
 mod admin;
+mod combine;
 mod cypher;
 mod ddl;
 mod dml;
@@ -8,6 +9,7 @@ mod expr;
 mod query;
 #[cfg(test)]
 mod tests;
+mod update;
 
 use super::{
     ParseError,
@@ -20,6 +22,9 @@ type Parsed<T> = Result<T, ParseError>;
 /// Deepest nesting of an expression.
 const MAX_DEPTH: u32 = 200;
 
+/// Most pipes and unions in a text.
+const MAX_JOINTS: u32 = 512;
+
 /// Parses a text of one or more statements. An empty list = nothing but blanks and semicolons.
 pub fn parse(text: &[u8]) -> Parsed<Vec<Stmt>> {
     let mut parser = Parser::new(text)?;
@@ -29,7 +34,7 @@ pub fn parse(text: &[u8]) -> Parsed<Vec<Stmt>> {
         if parser.token == Token::End {
             return Ok(statements);
         }
-        statements.push(parser.piped()?);
+        statements.push(parser.whole()?);
         if parser.token != Token::End {
             parser.sign(";")?;
         }
@@ -43,6 +48,10 @@ pub(super) struct Parser<'a> {
     /// Where `token` begins (blanks before it included).
     start: usize,
     depth: u32,
+    /// Pipes and unions so far.
+    joints: u32,
+    /// The variable that the current statement reads.
+    variable: Option<String>,
 }
 
 impl<'a> Parser<'a> {
@@ -55,6 +64,8 @@ impl<'a> Parser<'a> {
             token,
             start: 0,
             depth: 0,
+            joints: 0,
+            variable: None,
         })
     }
 
@@ -63,6 +74,26 @@ impl<'a> Parser<'a> {
         self.start = self.lexer.position();
         let next = self.lexer.next()?;
         Ok(std::mem::replace(&mut self.token, next))
+    }
+
+    /// Runs `inner` one level deeper.
+    fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return self.error();
+        }
+        let result = inner(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// Counts a pipe or a union.
+    fn joint(&mut self) -> Parsed<()> {
+        self.joints += 1;
+        if self.joints > MAX_JOINTS {
+            return Err(ParseError::Other("too many pipes".to_owned()));
+        }
+        Ok(())
     }
 
     /// The token after the current one.
@@ -188,16 +219,6 @@ impl<'a> Parser<'a> {
             self.words(&["EXISTS"])?;
         }
         Ok(found)
-    }
-
-    /// A statement and what it is piped into.
-    fn piped(&mut self) -> Parsed<Stmt> {
-        let mut left = self.statement()?;
-        while self.accept_sign("|")? {
-            let right = self.statement()?;
-            left = Stmt::Pipe(Box::new(left), Box::new(right));
-        }
-        Ok(left)
     }
 
     fn statement(&mut self) -> Parsed<Stmt> {

@@ -135,7 +135,7 @@ impl Parser<'_> {
             return self.fetch_edges(names, first);
         }
         let vids = match first {
-            Expr::Input(column) => From::Input(column),
+            Expr::Input(column) | Expr::Var(_, column) => From::Input(column),
             first => {
                 let mut vids = vec![first];
                 while self.accept_sign(",")? {

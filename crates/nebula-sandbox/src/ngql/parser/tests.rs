@@ -46,6 +46,12 @@ const GOOD: &[&str] = &[
     "MATCH (v) RETURN v",
     "MATCH p = (a:Person{age: 3}:Other)-[e:KNOWS|:LIKES*1..3{w: 1}]->(b)<--(c)--() WHERE id(a) = 1 RETURN DISTINCT *, length(p) AS n ORDER BY n DESC SKIP 1 LIMIT 3",
     "MATCH (a)-[*2]-(b), (b)-[:E*..4]->(c) OPTIONAL MATCH (c)-[e:E*0..]->() WITH a, count(DISTINCT e) AS n WHERE n > 1 UNWIND [1, n] AS x RETURN a, x",
+    "UPDATE VERTEX ON T 1 SET a = a + 1, b = \"x\" WHEN a > 2 YIELD a AS A, b; UPSERT VERTEX 1 SET T.a = $^.T.a + 1",
+    "UPDATE EDGE ON E 1->2@3 SET w = 1; UPSERT EDGE 1->2 OF E SET w = E.w + 1 YIELD w",
+    "YIELD 1 UNION ALL YIELD 2 UNION YIELD 3 INTERSECT YIELD 4 MINUS YIELD 5 | LIMIT 1",
+    "(YIELD 1 AS a UNION YIELD 2 AS a) | ORDER BY $-.a",
+    "$a = GO FROM 1 OVER E YIELD dst(edge) AS d; GO FROM $a.d OVER E YIELD $a.d, dst(edge)",
+    "EXPLAIN YIELD 1; PROFILE FORMAT=\"dot:struct\" {$a = YIELD 1 AS x; YIELD $a.x;}",
     "RETURN 1 ORDER BY `1` LIMIT 1",
     " ; ; ",
     "",
@@ -67,6 +73,13 @@ const BAD: &[&str] = &[
     "MATCH (v RETURN v",
     "MATCH (a)<-[e]->(b) RETURN a",
     "UNWIND [1] RETURN 1",
+    "UPDATE VERTEX 1 SET",
+    "UPDATE EDGE 1->2 SET w = 1",
+    "EXPLAIN FORMAT=\"unknown\" YIELD 1",
+    "EXPLAIN PROFILE YIELD 1",
+    "EXPLAIN {}",
+    "YIELD 1 UNION",
+    "(YIELD 1",
 ];
 
 #[test]

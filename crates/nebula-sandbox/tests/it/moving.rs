@@ -97,6 +97,40 @@ fn grow_and_shrink(line: &'static str, vids: &str) {
     check(line, &mut client, written);
 }
 
+/// A host that ends while it hands out or takes in a partition fails the move; everything stays where it was.
+#[test]
+fn a_broken_move_loses_nothing() {
+    let (mut cluster, mut client) = start("3.8.0", "int64");
+    // The first request that reaches the new host is a piece of a partition; at an old one it is the second.
+    for (at, requests, statement) in [(2, "1", "BALANCE DATA"), (0, "2", "RECOVER JOB")] {
+        cluster.storageds[at].set_flag("sandbox_crash_after", requests);
+        client.ok(statement);
+        wait("the host ends", || cluster.storageds[at].ended().is_some());
+        wait("the job failed", || newest_job(&mut client) == "FAILED");
+        let storaged = &mut cluster.storageds[at];
+        storaged.kill();
+        storaged.start();
+        wait("storaged", || storaged.get("/status").is_some());
+        check("3.8.0", &mut client, BEFORE);
+    }
+    client.ok("RECOVER JOB");
+    wait("the job is done", || newest_job(&mut client) == "FINISHED");
+    check("3.8.0", &mut client, BEFORE);
+    let spread = client.ok("SHOW HOSTS").rows;
+    let mut spread: Vec<_> = spread[..3].iter().map(|row| row[5].clone()).collect();
+    spread.sort_by_key(|parts| format!("{parts:?}"));
+    assert_eq!(spread, ["s:3", "s:3", "s:4"].map(Value::from));
+}
+
+/// Status of the newest balance job.
+fn newest_job(client: &mut Client) -> String {
+    let jobs = client.ok("SHOW JOBS").rows;
+    let job = jobs
+        .iter()
+        .find(|job| job[1] == Value::from("DATA_BALANCE"));
+    job.expect("a job")[2].as_str().expect("status").to_owned()
+}
+
 /// Runs a balance to its end, whichever way the line has.
 fn balance(client: &mut Client, statement: &str) {
     let table = client.until(statement);

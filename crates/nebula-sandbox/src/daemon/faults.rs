@@ -10,6 +10,25 @@ use crate::{clock, flags::Flags, storage::murmur};
 /// Requests seen since `sandbox_crash_after` was set to the value in the upper half.
 static SEEN: AtomicU64 = AtomicU64::new(0);
 
+/// Generation of the flags in which all of these faults were off.
+static QUIET: AtomicU64 = AtomicU64::new(0);
+
+/// Whether some fault of this file, or storaged's refusals, may be on. Looked up once per change of the flags: it is
+/// asked at every request.
+pub fn any(flags: &Flags) -> bool {
+    let generation = flags.generation();
+    if QUIET.load(Ordering::Relaxed) == generation {
+        return false;
+    }
+    let off = flags.count("sandbox_crash_after") == 0
+        && flags.count("sandbox_freeze_ms") == 0
+        && flags.float("sandbox_leader_change_rate") <= 0.0;
+    if off {
+        QUIET.store(generation, Ordering::Relaxed);
+    }
+    !off
+}
+
 /// Numbers drawn so far.
 static DRAWS: AtomicU64 = AtomicU64::new(0);
 

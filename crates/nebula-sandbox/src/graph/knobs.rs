@@ -56,7 +56,9 @@ impl Knobs {
 
     /// Decides about a statement and keeps it waiting where capacity is limited.
     pub(super) async fn admit(&self, flags: &Flags) -> Fate {
-        faults::count_down(flags);
+        if faults::any(flags) {
+            faults::count_down(flags);
+        }
         let Some(settings) = self.settings(flags) else {
             return Fate::Run;
         };

@@ -123,10 +123,8 @@ impl Storaged {
     }
 
     fn answer(&self, op: u8, body: &[u8], out: &mut Vec<u8>) -> Result<(), Failure> {
-        faults::count_down(&self.flags);
-        faults::freeze_if_asked(&self.flags);
-        if faults::happens(self.flags.float("sandbox_leader_change_rate")) {
-            return Err(Failure::new(-4, "E_LEADER_CHANGED"));
+        if faults::any(&self.flags) {
+            self.suffer()?;
         }
         let started = clock::micros();
         let (id, rest) = body.split_first_chunk::<4>().ok_or_else(malformed)?;
@@ -166,6 +164,15 @@ impl Storaged {
         };
         drop(spaces);
         self.count(op, rows, clock::micros() - started);
+        Ok(())
+    }
+
+    fn suffer(&self) -> Result<(), Failure> {
+        faults::count_down(&self.flags);
+        faults::freeze_if_asked(&self.flags);
+        if faults::happens(self.flags.float("sandbox_leader_change_rate")) {
+            return Err(Failure::new(-4, "E_LEADER_CHANGED"));
+        }
         Ok(())
     }
 

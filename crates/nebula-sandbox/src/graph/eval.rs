@@ -252,6 +252,8 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(value(text), Ok(expected), "{text}");
         }
+        let long = format!("{}1", "1+".repeat(399));
+        assert_eq!(value(&long), Ok(Value::Int(400)), "the longest chain");
         for bad in [
             "x",
             "x.y",

@@ -39,6 +39,7 @@ pub(super) fn yields(context: &Context<'_>, yields: &Yield, filter: Option<&Expr
     let Some(input) = &context.input else {
         return alone(yields, filter);
     };
+    let yields = &spread(yields, input);
     let mut kept = Vec::new();
     for row in &input.rows {
         if eval::passes(filter, &RowScope { table: input, row })? {
@@ -62,6 +63,30 @@ pub(super) fn yields(context: &Context<'_>, yields: &Yield, filter: Option<&Expr
         distinct(&mut data);
     }
     Ok(Some(data))
+}
+
+/// `$-.*` and `$name.*` are all columns.
+fn spread(yields: &Yield, input: &DataSet) -> Yield {
+    let mut columns = Vec::with_capacity(yields.columns.len());
+    for column in &yields.columns {
+        let name = |name: &str| match &column.expr {
+            Expr::Var(variable, _) => Expr::Var(variable.clone(), name.to_owned()),
+            _ => Expr::Input(name.to_owned()),
+        };
+        match &column.expr {
+            Expr::Input(all) | Expr::Var(_, all) if all == "*" => {
+                columns.extend(input.column_names().map(|column| Column {
+                    expr: name(&column),
+                    alias: None,
+                }));
+            }
+            _ => columns.push(column.clone()),
+        }
+    }
+    Yield {
+        distinct: yields.distinct,
+        columns,
+    }
 }
 
 fn alone(yields: &Yield, filter: Option<&Expr>) -> Table {

@@ -71,6 +71,7 @@ impl Parser<'_> {
         }
         path.nodes.push(self.node_pattern()?);
         while self.is_sign("-") || self.is_sign("<-") {
+            self.joint()?;
             path.edges.push(self.edge_pattern()?);
             path.nodes.push(self.node_pattern()?);
         }

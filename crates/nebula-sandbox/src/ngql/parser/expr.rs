@@ -2,41 +2,50 @@
 
 use nebula_wire::Value;
 
-use super::{MAX_DEPTH, Parsed, Parser};
+use super::{MAX_DEPTH, MAX_OPERATORS, Parsed, Parser};
 use crate::ngql::{
     ParseError,
     ast::{Column, Expr, Op, Yield},
     lexer::Token,
 };
 
-const AGGREGATES: &[&str] = &[
-    "count",
-    "sum",
-    "avg",
-    "min",
-    "max",
-    "collect",
-    "std",
-    "bit_and",
-    "bit_or",
-    "collect_set",
-];
+fn too_deep() -> ParseError {
+    ParseError::Other("The depth of the expression exceeds the maximum".to_owned())
+}
 
-impl<'a> Parser<'a> {
+impl Parser<'_> {
     pub(super) fn expr(&mut self) -> Parsed<Expr> {
+        if self.depth == 0 {
+            self.operators = 0;
+        }
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(ParseError::Other(
-                "The depth of the expression exceeds the maximum".to_owned(),
-            ));
+            return Err(too_deep());
         }
         let result = self.or();
         self.depth -= 1;
         result
     }
 
-    fn binary(op: Op, left: Expr, right: Expr) -> Expr {
-        Expr::Binary(op, Box::new(left), Box::new(right))
+    /// `left op …`, where `right` reads what follows.
+    fn binary(
+        &mut self,
+        op: Op,
+        left: Expr,
+        right: impl FnOnce(&mut Self) -> Parsed<Expr>,
+    ) -> Parsed<Expr> {
+        self.operator()?;
+        let right = right(self)?;
+        Ok(Expr::Binary(op, Box::new(left), Box::new(right)))
+    }
+
+    /// Counts an operator: a chain of them is as deep as it is long.
+    pub(super) fn operator(&mut self) -> Parsed<()> {
+        self.operators += 1;
+        if self.operators > MAX_OPERATORS {
+            return Err(too_deep());
+        }
+        Ok(())
     }
 
     fn or(&mut self) -> Parsed<Expr> {
@@ -49,14 +58,14 @@ impl<'a> Parser<'a> {
             } else {
                 return Ok(left);
             };
-            left = Self::binary(op, left, self.and()?);
+            left = self.binary(op, left, Self::and)?;
         }
     }
 
     fn and(&mut self) -> Parsed<Expr> {
         let mut left = self.not()?;
         while self.accept("AND")? || self.accept_sign("&&")? {
-            left = Self::binary(Op::And, left, self.not()?);
+            left = self.binary(Op::And, left, Self::not)?;
         }
         Ok(left)
     }
@@ -67,7 +76,10 @@ impl<'a> Parser<'a> {
             count += 1;
         }
         let mut inner = self.comparison()?;
-        for _ in 0..count.min(MAX_DEPTH) {
+        if count > MAX_DEPTH {
+            return Err(too_deep());
+        }
+        for _ in 0..count {
             inner = Expr::Not(Box::new(inner));
         }
         Ok(inner)
@@ -79,13 +91,14 @@ impl<'a> Parser<'a> {
             if self.accept("IS")? {
                 let not = self.accept("NOT")?;
                 self.words(&["NULL"])?;
+                self.operator()?;
                 left = Expr::IsNull(Box::new(left), !not);
                 continue;
             }
             let Some(op) = self.comparison_op()? else {
                 return Ok(left);
             };
-            left = Self::binary(op, left, self.sum()?);
+            left = self.binary(op, left, Self::sum)?;
         }
     }
 
@@ -147,7 +160,7 @@ impl<'a> Parser<'a> {
                 _ => return Ok(left),
             };
             self.advance()?;
-            left = Self::binary(op, left, self.product()?);
+            left = self.binary(op, left, Self::product)?;
         }
     }
 
@@ -161,7 +174,7 @@ impl<'a> Parser<'a> {
                 _ => return Ok(left),
             };
             self.advance()?;
-            left = Self::binary(op, left, self.unary()?);
+            left = self.binary(op, left, Self::unary)?;
         }
     }
 
@@ -181,182 +194,6 @@ impl<'a> Parser<'a> {
             Expr::Const(Value::Float(number)) => Expr::Const(Value::Float(-number)),
             other => Expr::Minus(Box::new(other)),
         })
-    }
-
-    fn postfix(&mut self) -> Parsed<Expr> {
-        let mut inner = self.primary()?;
-        loop {
-            if self.accept_sign("[")? {
-                let index = self.expr()?;
-                self.sign("]")?;
-                inner = Expr::Subscript(Box::new(inner), Box::new(index));
-            } else if self.is_sign(".") && !matches!(inner, Expr::Const(_)) {
-                self.advance()?;
-                inner = Expr::Attr(Box::new(inner), self.name()?);
-            } else {
-                return Ok(inner);
-            }
-        }
-    }
-
-    fn primary(&mut self) -> Parsed<Expr> {
-        match self.token {
-            Token::Int(number) => self.constant(Value::Int(number)),
-            Token::Float(number) => self.constant(Value::Float(number)),
-            Token::Text(_) => match self.advance()? {
-                Token::Text(bytes) => Ok(Expr::Const(Value::String(bytes.into_owned()))),
-                _ => self.error(),
-            },
-            Token::Sign("(") => {
-                self.advance()?;
-                let inner = self.expr()?;
-                self.sign(")")?;
-                Ok(inner)
-            }
-            Token::Sign("[") => self.list_literal(),
-            Token::Sign("{") => self.map_literal(),
-            Token::Sign("$$") => self.end_prop(Expr::Dst, Expr::DstProp),
-            Token::Sign("$^") => self.end_prop(Expr::Src, Expr::SrcProp),
-            Token::Sign("$-") => {
-                self.advance()?;
-                self.sign(".")?;
-                Ok(Expr::Input(self.name()?))
-            }
-            Token::Sign("$") => self.variable_column(),
-            Token::Word(word) => self.word_expr(word),
-            Token::Quoted(name) => {
-                self.advance()?;
-                self.after_name(name)
-            }
-            _ => self.error(),
-        }
-    }
-
-    /// `$name.column`; a statement reads one variable.
-    fn variable_column(&mut self) -> Parsed<Expr> {
-        self.advance()?;
-        let name = self.name()?;
-        self.sign(".")?;
-        let column = self.name()?;
-        let before = self.variable.replace(name.clone());
-        if before.is_some_and(|before| before != name) {
-            return Err(ParseError::NotSupported(
-                "two variables in a statement".to_owned(),
-            ));
-        }
-        Ok(Expr::Var(name, column))
-    }
-
-    fn constant(&mut self, value: Value) -> Parsed<Expr> {
-        self.advance()?;
-        Ok(Expr::Const(value))
-    }
-
-    fn list_literal(&mut self) -> Parsed<Expr> {
-        self.advance()?;
-        if self.accept_sign("]")? {
-            return Ok(Expr::List(Vec::new()));
-        }
-        let items = self.comma_list(Self::expr)?;
-        self.sign("]")?;
-        Ok(Expr::List(items))
-    }
-
-    pub(super) fn map_literal(&mut self) -> Parsed<Expr> {
-        self.advance()?;
-        if self.accept_sign("}")? {
-            return Ok(Expr::Map(Vec::new()));
-        }
-        let items = self.comma_list(|parser| {
-            let key = parser.text()?;
-            parser.sign(":")?;
-            Ok((key, parser.expr()?))
-        })?;
-        self.sign("}")?;
-        Ok(Expr::Map(items))
-    }
-
-    /// `$$` alone or `$$.Tag.prop`.
-    fn end_prop(&mut self, alone: Expr, prop: impl Fn(String, String) -> Expr) -> Parsed<Expr> {
-        self.advance()?;
-        if !self.accept_sign(".")? {
-            return Ok(alone);
-        }
-        let tag = self.name()?;
-        self.sign(".")?;
-        Ok(prop(tag, self.name()?))
-    }
-
-    fn word_expr(&mut self, word: &'a str) -> Parsed<Expr> {
-        self.advance()?;
-        let is = |known: &str| word.eq_ignore_ascii_case(known);
-        if is("true") || is("false") {
-            return Ok(Expr::Const(Value::Bool(is("true"))));
-        }
-        if is("null") {
-            return Ok(Expr::Const(Value::NULL));
-        }
-        if is("case") {
-            return self.case();
-        }
-        self.after_name(word)
-    }
-
-    fn after_name(&mut self, name: &str) -> Parsed<Expr> {
-        if self.accept_sign("(")? {
-            return self.call(name);
-        }
-        if self.accept_sign(".")? {
-            return Ok(Expr::Prop(name.to_owned(), self.name()?));
-        }
-        Ok(Expr::Name(name.to_owned()))
-    }
-
-    fn call(&mut self, name: &str) -> Parsed<Expr> {
-        if AGGREGATES
-            .iter()
-            .any(|aggregate| name.eq_ignore_ascii_case(aggregate))
-        {
-            return self.aggregate(name);
-        }
-        let mut args = Vec::new();
-        if !self.is_sign(")") {
-            args = self.comma_list(Self::expr)?;
-        }
-        self.sign(")")?;
-        Ok(Expr::Call(name.to_owned(), args))
-    }
-
-    fn aggregate(&mut self, name: &str) -> Parsed<Expr> {
-        let distinct = self.accept("DISTINCT")?;
-        let arg = if self.accept_sign("*")? {
-            None
-        } else {
-            Some(Box::new(self.expr()?))
-        };
-        self.sign(")")?;
-        Ok(Expr::Aggregate(name.to_owned(), distinct, arg))
-    }
-
-    fn case(&mut self) -> Parsed<Expr> {
-        let on = if self.is_word("WHEN") {
-            None
-        } else {
-            Some(Box::new(self.expr()?))
-        };
-        let mut arms = Vec::new();
-        while self.accept("WHEN")? {
-            let when = self.expr()?;
-            self.words(&["THEN"])?;
-            arms.push((when, self.expr()?));
-        }
-        let other = if self.accept("ELSE")? {
-            Some(Box::new(self.expr()?))
-        } else {
-            None
-        };
-        self.words(&["END"])?;
-        Ok(Expr::Case(on, arms, other))
     }
 
     pub(super) fn column(&mut self) -> Parsed<Column> {

@@ -6,6 +6,7 @@ mod cypher;
 mod ddl;
 mod dml;
 mod expr;
+mod primary;
 mod query;
 #[cfg(test)]
 mod tests;
@@ -22,7 +23,10 @@ type Parsed<T> = Result<T, ParseError>;
 /// Deepest nesting of an expression.
 const MAX_DEPTH: u32 = 200;
 
-/// Most pipes and unions in a text.
+/// Most operators of an expression; evaluating each of them takes a piece of the stack.
+const MAX_OPERATORS: u32 = 400;
+
+/// Most pipes, unions and edges of patterns in a text.
 const MAX_JOINTS: u32 = 512;
 
 /// Parses a text of one or more statements. An empty list = nothing but blanks and semicolons.
@@ -48,7 +52,9 @@ pub(super) struct Parser<'a> {
     /// Where `token` begins (blanks before it included).
     start: usize,
     depth: u32,
-    /// Pipes and unions so far.
+    /// Operators of the current expression.
+    operators: u32,
+    /// Pipes, unions and edges of patterns so far.
     joints: u32,
     /// The variable that the current statement reads.
     variable: Option<String>,
@@ -64,6 +70,7 @@ impl<'a> Parser<'a> {
             token,
             start: 0,
             depth: 0,
+            operators: 0,
             joints: 0,
             variable: None,
         })
@@ -87,11 +94,13 @@ impl<'a> Parser<'a> {
         result
     }
 
-    /// Counts a pipe or a union.
+    /// Counts a pipe, a union or an edge of a pattern.
     fn joint(&mut self) -> Parsed<()> {
         self.joints += 1;
         if self.joints > MAX_JOINTS {
-            return Err(ParseError::Other("too many pipes".to_owned()));
+            return Err(ParseError::Other(
+                "too many pipes, unions or edges".to_owned(),
+            ));
         }
         Ok(())
     }

@@ -98,10 +98,35 @@ fn texts() {
 
 #[test]
 fn depth_is_limited() {
-    for part in ["(", "-", "NOT ", "[", "lower("] {
-        let text = format!("YIELD {}", part.repeat(100_000));
+    for part in [
+        "(",
+        "-",
+        "NOT ",
+        "[",
+        "lower(",
+        "1+",
+        "1 OR ",
+        "1 IS NULL ",
+        "a.b",
+        "[0]",
+        ".x",
+        "1|YIELD ",
+        "1 UNION YIELD ",
+        "CASE WHEN ",
+        "{a: ",
+        "count(",
+        "(1+",
+    ] {
+        let text = format!("YIELD {}1", part.repeat(100_000));
         assert!(parse(text.as_bytes()).is_err(), "{part}");
     }
+    for part in ["YIELD a[0]", "YIELD a.b", "YIELD a IS NULL"] {
+        let last = part.rsplit(['a', ' ']).next().unwrap_or_default();
+        let text = format!("{part}{}", last.repeat(100_000));
+        assert!(parse(text.as_bytes()).is_err(), "{part}");
+    }
+    let long = format!("MATCH (a){} RETURN a", "--(b)".repeat(100_000));
+    assert!(parse(long.as_bytes()).is_err());
 }
 
 proptest! {
@@ -113,6 +138,8 @@ proptest! {
     #[test]
     fn never_panics_on_words(words in prop::collection::vec(prop::sample::select(vec![
         "GO", "FROM", "OVER", "YIELD", "1", "\"a\"", ",", ";", "->", "@", "(", ")", "$$", ".", "x", "INSERT",
+        "MATCH", "OPTIONAL", "WITH", "UNWIND", "RETURN", "WHERE", "AS", "<-", "{", "}", "..", "UNION", "$", "SET",
+        "UPDATE", "UPSERT", "WHEN", "EXPLAIN", "PROFILE", "FORMAT", "LIMIT", "CASE", "END", "count",
         "VERTEX", "EDGE", "VALUES", ":", "CREATE", "TAG", "int", "|", "*", "SHOW", "JOB", "-", "[", "NOT", "=",
     ]), 0..40)) {
         drop(parse(words.join(" ").as_bytes()));

@@ -360,7 +360,11 @@ pub enum Runs {
 #[derive(Debug, Subcommand)]
 pub enum Monitor {
     /// Start what is missing, replace what changed, verify every target; a second time: nothing to do
-    Up,
+    Up {
+        /// Bring an old run's data back: its folder, its id or a part of it, or `latest`
+        #[arg(long, value_name = "RUN")]
+        from: Option<String>,
+    },
     /// What runs, whether it answers, what each scrape brings and costs; exit code 4 when something is wrong
     Status,
     /// Remove containers and files

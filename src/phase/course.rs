@@ -139,7 +139,10 @@ async fn write(
 }
 
 /// The inventory's `InfluxDB`, when it has one.
-async fn server(ctx: &Context, fleet: &Fleet) -> Result<Option<Influx>, Failure> {
+///
+/// # Errors
+/// It does not answer, or makes no database.
+pub(super) async fn server(ctx: &Context, fleet: &Fleet) -> Result<Option<Influx>, Failure> {
     let Some(wanted) = &ctx.cluster.monitor else {
         return Ok(None);
     };

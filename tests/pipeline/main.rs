@@ -55,6 +55,9 @@ fn one_line_through() {
     every_phase_is_there(&report);
     hosts_differ(&report);
     panels::all_show_data(&servers(&bed, &report));
+    bed.nbctl(&["monitor", "down", "--data", "--yes"]).good();
+    bed.nbctl(&["monitor", "up", "--from", "latest"]).good();
+    panels::a_run_is_back(&servers(&bed, &report), report["id"].as_str().expect("id"));
 
     bed.nbctl(&["teardown", "--yes", "--purge"]).good();
     bed.nbctl(&["monitor", "down", "--yes", "--data", "--purge"])

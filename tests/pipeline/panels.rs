@@ -54,6 +54,27 @@ pub(crate) fn all_show_data(servers: &Servers) {
     });
 }
 
+/// The run's loads and its curves of hosts and daemons are there for its own time, though both servers are new.
+pub(crate) fn a_run_is_back(servers: &Servers, run: &str) {
+    let trial = format!("\"trial\" = '{run}' AND time >= {}s", servers.start);
+    let loads = format!("SELECT mean(\"requests\") FROM \"load\" WHERE {trial}");
+    let bands = format!("SELECT \"phase\" FROM \"phases\" WHERE {trial}");
+    let asked = [
+        ("influxdb", loads.as_str()),
+        ("influxdb", bands.as_str()),
+        ("prometheus", "nbctl:host_net_receive"),
+        (
+            "prometheus",
+            "nbctl:daemon_cpu_percent{groupname=\"nebula-storaged\"}",
+        ),
+    ];
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    for (source, query) in asked {
+        let found = runtime.block_on(servers.ask(source, query, false));
+        assert_eq!(found, Ok(()), "{query}");
+    }
+}
+
 /// The check itself can fail.
 async fn faults_are_seen(servers: &Servers) {
     let prometheus = json!({"type": "prometheus", "uid": "nbctl-prometheus"});

@@ -15,7 +15,7 @@ use crate::remote::join_failures;
 
 pub(super) async fn run(args: &cli::Monitor, ctx: &Context) -> anyhow::Result<ExitCode> {
     match args {
-        cli::Monitor::Up => up::run(ctx).await,
+        cli::Monitor::Up { from } => up::run(ctx, from.as_deref()).await,
         cli::Monitor::Status => status::run(ctx).await,
         cli::Monitor::Images(args) => images::run(args, ctx).await,
         cli::Monitor::Down { data, purge } => down::run(ctx, *data, *purge).await,

@@ -8,16 +8,20 @@ use nbctl_core::monitor::{self, Up};
 use nbctl_core::units::HostName;
 use serde_json::json;
 
-use crate::context::Context;
+use crate::context::{Context, runs_dir};
 use crate::interrupt;
-use crate::phase::monitor::{Seen, Sources, Target, apply, look, wait_up};
+use crate::phase::monitor::{Seen, Sources, Target, apply, look, restore, wait_up};
+use crate::report::resolve_run;
 
 /// A few scrapes after a start.
 const TARGETS_UP: Duration = Duration::from_secs(40);
 
-pub(super) async fn run(ctx: &Context) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(ctx: &Context, from: Option<&str>) -> anyhow::Result<ExitCode> {
     let begun = Instant::now();
     let wanted = super::monitor(ctx)?;
+    let old = from
+        .map(|run| resolve_run(&runs_dir(&ctx.global), run))
+        .transpose()?;
     let sources = Sources::new(ctx)?.with_images(ctx, wanted)?;
     let mut seen = look(ctx, wanted, &sources).await?;
     let mut failed = std::mem::take(&mut seen.lost);
@@ -30,6 +34,11 @@ pub(super) async fn run(ctx: &Context) -> anyhow::Result<ExitCode> {
         ctx.reporter.result(&shown(&up), &titles(&whole))?;
     } else {
         let changed = work(ctx, &seen, &up, &mut failed).await?;
+        if let Some(run) = &old {
+            restore(ctx, wanted, &sources, &seen, run.manifest()).await?;
+            ctx.sink
+                .note(format!("{} can be looked at", run.manifest().id));
+        }
         let own = begun.elapsed();
         let waiting = Instant::now();
         let targets = verify(ctx, &seen, &mut failed).await;

@@ -6,6 +6,7 @@
 mod apply;
 mod look;
 mod own_image;
+mod restore;
 mod scrape;
 mod servers;
 mod sources;
@@ -13,6 +14,7 @@ mod targets;
 
 pub use self::apply::{Done, apply};
 pub use self::look::{Seen, look};
+pub use self::restore::restore;
 pub use self::scrape::{Scraped, scrape};
 pub use self::servers::{Alert, alerts, disk_bytes, version};
 pub use self::sources::{Sources, read_index};

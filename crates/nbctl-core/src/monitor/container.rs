@@ -7,6 +7,7 @@ use serde_json::json;
 use super::files::StackFile;
 use super::host::HostState;
 use super::stack::{Network, Part, Stack, context, render};
+use super::up::Desired;
 use super::{endpoint, object_name};
 use crate::container::{ContainerSpec, ImageSpec};
 use crate::failure::Failure;
@@ -16,15 +17,15 @@ use crate::inventory::{Cluster, Component, Host};
 ///
 /// # Errors
 /// A text of the stack that cannot be rendered.
-pub(super) fn spec(
-    cluster: &Cluster,
+pub fn spec(
+    want: &Desired<'_>,
     host: &Host,
-    stack: &Stack,
     component: Component,
     image: &ImageSpec,
     state: &HostState,
     files: &[StackFile],
 ) -> Result<ContainerSpec, Failure> {
+    let (cluster, stack) = (want.cluster, want.stack);
     let part = stack.part(component)?;
     let values = values(cluster, host, stack, component, state)?;
     let text = |template: &String| render("monitoring/stack.yaml", template, &values);

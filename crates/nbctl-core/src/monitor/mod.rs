@@ -10,6 +10,7 @@ mod down;
 mod files;
 mod host;
 mod images;
+pub mod restore;
 mod stack;
 pub mod stats;
 mod up;
@@ -17,6 +18,7 @@ mod up;
 use crate::container::OWNER;
 use crate::inventory::{Cluster, Component, Host};
 
+pub use self::container::spec as container_of;
 pub use self::down::{Leave, down};
 pub use self::files::{StackFile, TargetGroup, Templates, files, watched};
 pub use self::host::{DockerAccess, EngineState, Found, HostState, Standing, script};

@@ -203,13 +203,7 @@ impl Planner<'_> {
         let part = self.want.stack.part(component)?;
         let image = image_of(self.want, component, &self.engine.images)?;
         let spec = spec(
-            self.want.cluster,
-            self.host,
-            self.want.stack,
-            component,
-            &image,
-            self.state,
-            self.files,
+            self.want, self.host, component, &image, self.state, self.files,
         )?;
         self.wanted.insert(spec.name.clone());
         let mut steps = self.file_steps(component);

@@ -107,24 +107,24 @@ mod tests {
     use super::*;
     use crate::run::{DaemonDigest, Point, Spread};
 
-    fn trend(points: &[(i64, f64)]) -> Option<Trend> {
+    fn trend(points: &[(i64, f64)]) -> Trend {
         let points = points.iter().map(|&(at_ms, value)| Point { at_ms, value });
-        Some(Trend {
+        Trend {
             spread: Spread {
                 mean: 0.0,
                 min: 0.0,
                 max: 0.0,
             },
             points: points.collect(),
-        })
+        }
     }
 
-    fn daemon(rss: Option<Trend>, queries: Option<Trend>) -> Metrics {
+    fn daemon(rss: Trend, queries: Option<Trend>) -> Metrics {
         let daemon = DaemonDigest {
             role: "graphd".into(),
             host: "h2".into(),
             cpu_percent: None,
-            rss_bytes: rss,
+            rss_bytes: Some(rss),
             disk_read: None,
             disk_write: None,
             queries,
@@ -140,10 +140,8 @@ mod tests {
     fn curves_of_several_phases_are_series_in_the_order_of_time() {
         let mut curves = Curves::new();
         let later = daemon(trend(&[(20_000, 7.0)]), None);
-        let first = daemon(
-            trend(&[(5_050, 1.5), (10_000, 2e9)]),
-            trend(&[(5_000, 3.0)]),
-        );
+        let queries = trend(&[(5_000, 3.0)]);
+        let first = daemon(trend(&[(5_050, 1.5), (10_000, 2e9)]), Some(queries));
         for metrics in [&later, &first] {
             gather(&mut curves, metrics, "dev");
         }

@@ -52,6 +52,8 @@ fn start(line: &'static str, vids: &str) -> (Cluster, Client) {
     wait("the third host", || {
         client.ok("SHOW HOSTS").rows[2][2] == Value::from("ONLINE")
     });
+    // Its ports open a moment after that.
+    cluster.wait_storage();
     (cluster, client)
 }
 

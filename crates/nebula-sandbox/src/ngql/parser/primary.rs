@@ -22,14 +22,13 @@ impl<'a> Parser<'a> {
     pub(super) fn postfix(&mut self) -> Parsed<Expr> {
         let mut inner = self.primary()?;
         loop {
-            if self.is_sign("[") || self.is_sign(".") {
-                self.operator()?;
-            }
             if self.accept_sign("[")? {
+                self.operator()?;
                 let index = self.expr()?;
                 self.sign("]")?;
                 inner = Expr::Subscript(Box::new(inner), Box::new(index));
             } else if self.is_sign(".") && !matches!(inner, Expr::Const(_)) {
+                self.operator()?;
                 self.advance()?;
                 inner = Expr::Attr(Box::new(inner), self.name()?);
             } else {

@@ -12,7 +12,7 @@ export CARGO_TERM_PROGRESS_WHEN ?= auto
 
 .PHONY: help
 help: ## this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: cargo ## the whole job on four test hosts: deploy, monitor, import, stress, report, teardown
@@ -46,6 +46,25 @@ bed: ## four test hosts that stay up, and their inventory
 bed-down: ## removes them, and stops the Docker engine if it was started for them
 	@$(BED)/hosts.sh down
 	@$(BED)/engine.sh stop
+
+# Seconds per target of `make fuzz`.
+FUZZ_SECONDS ?= 600
+
+.PHONY: fuzz
+fuzz: cargo ## hostile input for FUZZ_SECONDS (600) per target: the decoders, the statement parser
+	@$(BED)/setup.sh build
+	@NBCTL_FUZZ_SECONDS=$(FUZZ_SECONDS) $(BED)/long-test.sh nebula-wire decoders_survive_mutants_for_a_while
+	@NBCTL_FUZZ_SECONDS=$(FUZZ_SECONDS) $(BED)/long-test.sh nebula-sandbox statements_survive_mutants_for_a_while
+
+.PHONY: faults
+faults: cargo ## kills and faults: a million edges through thirty SIGKILLs
+	@$(BED)/setup.sh build
+	@$(BED)/long-test.sh nebula-sandbox acknowledged_edges_survive_thirty_kills
+
+.PHONY: bench-sandbox
+bench-sandbox: cargo ## how fast the stand-in is with a client beside it, and what scale factor 1 needs in memory
+	@$(BED)/setup.sh build
+	@cargo bench --quiet --locked --profile dev --package nebula-sandbox --bench sandbox
 
 .PHONY: bench-report
 bench-report: cargo ## how long a report takes and how large it gets

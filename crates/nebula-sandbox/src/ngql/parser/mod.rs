@@ -6,6 +6,8 @@ mod cypher;
 mod ddl;
 mod dml;
 mod expr;
+#[cfg(test)]
+mod fuzz;
 mod primary;
 mod query;
 #[cfg(test)]

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::parse;
 
-const GOOD: &[&str] = &[
+pub(super) const GOOD: &[&str] = &[
     "USE s",
     "CREATE SPACE IF NOT EXISTS `s`(PARTITION_NUM = 24, REPLICA_FACTOR = 3, vid_type = int64)",
     "CREATE SPACE s(partition_num=15, replica_factor=1, vid_type=fixed_string(20)) comment=\"x\"",

@@ -295,18 +295,42 @@ pub struct StressRun {
 /// `nbctl sandbox …`.
 #[derive(Debug, Subcommand)]
 pub enum Sandbox {
-    /// Start test hosts as containers, each with its own sshd and Docker engine, and write an inventory for them
-    Up {
-        /// How many: the first one monitors and loads, the others are the cluster
-        #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=20))]
-        hosts: u8,
-    },
-    /// Remove them
-    Down,
-    /// One line a host
-    Status,
+    /// Start test hosts as containers, or with --local three processes of this machine, and write an inventory
+    ///
+    /// With containers each host has its own sshd and Docker engine. With --local one metad, graphd and storaged run
+    /// as you, without Docker, root or ssh; deploy, status, import, stress and bench work on them, monitoring does not.
+    Up(SandboxUp),
+    /// Remove what `up` made: local clusters where there are any, else the hosts
+    Down(SandboxPick),
+    /// Local clusters where there are any, else one line a host
+    Status(SandboxPick),
     /// Build the stand-in's package
     Package(SandboxPackage),
+}
+
+/// `nbctl sandbox up`.
+#[derive(Debug, Args)]
+pub struct SandboxUp {
+    /// How many hosts: the first one monitors and loads, the others are the cluster
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=20))]
+    #[arg(conflicts_with = "local")]
+    pub hosts: u8,
+    /// Release line of a local cluster
+    #[arg(long, default_value = "3.8.0", requires = "local")]
+    pub line: String,
+    #[command(flatten)]
+    pub pick: SandboxPick,
+}
+
+/// Which sandbox is meant.
+#[derive(Debug, Args)]
+pub struct SandboxPick {
+    /// Three processes of this machine instead of hosts
+    #[arg(long)]
+    pub local: bool,
+    /// Name of a local cluster; several can be up side by side [default: local]
+    #[arg(long, value_name = "NAME", requires = "local")]
+    pub name: Option<String>,
 }
 
 /// `nbctl sandbox package`.

@@ -12,27 +12,32 @@ use crate::phase::{connect, facts, observe, package};
 
 pub(super) async fn run(ctx: &Context) -> anyhow::Result<ExitCode> {
     let begun = Instant::now();
-    let working = Working::new(ctx).await?;
-    let fleet = connect::all(ctx).await?;
-    let plan = plan(ctx, &working, &fleet).await?;
+    let plan = converge(ctx).await?;
     if ctx.global.dry_run {
         ctx.reporter.result(&shown(&plan), &plan)?;
-        fleet.close().await;
         return Ok(ExitCode::Good);
     }
-    if !plan.is_empty() {
-        confirm::apply(ctx, &shown(&plan))?;
-        remember(ctx)?;
-        working.apply(ctx, &fleet, &plan).await?;
-        verify(ctx, &working, &fleet).await?;
-    }
-    fleet.close().await;
     let text = summary(ctx, &plan, begun);
     ctx.reporter.result(
         &text,
         &serde_json::json!({ "cluster": ctx.cluster.name, "steps": plan.len() }),
     )?;
     Ok(ExitCode::Good)
+}
+
+/// Makes the cluster what the inventory says; gives what was to do. A dry run changes nothing.
+pub(super) async fn converge(ctx: &Context) -> Result<Plan, Failure> {
+    let working = Working::new(ctx).await?;
+    let fleet = connect::all(ctx).await?;
+    let plan = plan(ctx, &working, &fleet).await?;
+    if !plan.is_empty() && !ctx.global.dry_run {
+        confirm::apply(ctx, &shown(&plan))?;
+        remember(ctx)?;
+        working.apply(ctx, &fleet, &plan).await?;
+        verify(ctx, &working, &fleet).await?;
+    }
+    fleet.close().await;
+    Ok(plan)
 }
 
 async fn plan(

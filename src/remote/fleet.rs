@@ -187,6 +187,9 @@ async fn connect(
     jump_connects: Arc<Semaphore>,
 ) -> (HostName, Result<Link, Failure>) {
     let name = target.name.clone();
+    if target.ssh.reach == Reach::Local {
+        return (name.clone(), Ok(Link::local(name)));
+    }
     let link = async {
         let place = SshPlace {
             // ssh goes into the background and would look for relative names elsewhere.

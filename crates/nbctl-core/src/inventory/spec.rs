@@ -139,7 +139,7 @@ pub struct SshSpec {
     pub persist: Option<At<u32>>,
     /// Whether commands that need root go through `sudo -n` (default false).
     pub sudo: Option<bool>,
-    /// `direct`: HTTP and graph ports are reachable from here; `ssh`: only port 22 is (default `direct`).
+    /// `direct`: HTTP and graph ports are reachable; `ssh`: only port 22 is; `local`: no ssh, this machine (default `direct`).
     pub reach: Option<Reach>,
     /// How long one attempt to connect may take (default `10s`).
     pub connect_timeout: Option<At<String>>,
@@ -167,6 +167,8 @@ pub enum Reach {
     Direct,
     /// Only sshd; everything else goes through forwards.
     Ssh,
+    /// No ssh at all: the host is the control machine itself, worked on as the user who runs the command.
+    Local,
 }
 
 /// The monitoring stack, run over Docker.

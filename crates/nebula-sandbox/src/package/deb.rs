@@ -5,7 +5,7 @@ use std::io;
 use flate2::{Compression, write::GzEncoder};
 
 use super::{
-    PREFIX,
+    Effort, PREFIX,
     layout::{Entry, post_install},
     tar_file,
 };
@@ -18,7 +18,7 @@ pub(super) fn build(line: Line, entries: &[Entry]) -> io::Result<Vec<u8>> {
     );
     let post = format!("#!/bin/sh\n{}", post_install(PREFIX));
     let control = control_archive(&[("./control", 0o644, &control), ("./postinst", 0o755, &post)])?;
-    let data = tar_file::archive(&format!(".{PREFIX}"), entries)?;
+    let data = tar_file::archive(&format!(".{PREFIX}"), entries, Effort::Small)?;
     let mut deb = b"!<arch>\n".to_vec();
     for (name, bytes) in [
         ("debian-binary", b"2.0\n".as_slice()),

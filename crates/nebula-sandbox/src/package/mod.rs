@@ -59,6 +59,15 @@ impl FromStr for PackageType {
     }
 }
 
+/// What a tar.gz is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effort {
+    /// To be kept or sent.
+    Small,
+    /// For this machine, now: packed, not compressed.
+    Quick,
+}
+
 /// Why a package was not built.
 #[derive(Debug, thiserror::Error)]
 pub enum PackageError {
@@ -78,6 +87,17 @@ pub fn build(
     binary: &Path,
     out_dir: &Path,
 ) -> Result<PathBuf, PackageError> {
+    build_with(line, kind, binary, out_dir, Effort::Small)
+}
+
+/// As [`build`]; `effort` matters for a tar.gz only.
+pub fn build_with(
+    line: Line,
+    kind: PackageType,
+    binary: &Path,
+    out_dir: &Path,
+    effort: Effort,
+) -> Result<PathBuf, PackageError> {
     let executable = fs::read(binary).map_err(|source| PackageError::Read {
         path: binary.to_owned(),
         source,
@@ -86,7 +106,7 @@ pub fn build(
     let bytes = match kind {
         PackageType::Rpm => rpm_file::build(line, &entries)?,
         PackageType::TarGz => {
-            tar_file::build(line, &entries).map_err(|e| PackageError::Rpm(e.to_string()))?
+            tar_file::build(line, &entries, effort).map_err(|e| PackageError::Rpm(e.to_string()))?
         }
         PackageType::Deb => {
             deb::build(line, &entries).map_err(|e| PackageError::Rpm(e.to_string()))?

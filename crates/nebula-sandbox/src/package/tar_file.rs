@@ -5,20 +5,24 @@ use std::io::{self, Write};
 use flate2::{Compression, write::GzEncoder};
 
 use super::{
-    PackageType,
+    Effort, PackageType,
     layout::{Entry, FOLDERS},
 };
 use crate::line::Line;
 
-pub(super) fn build(line: Line, entries: &[Entry]) -> io::Result<Vec<u8>> {
+pub(super) fn build(line: Line, entries: &[Entry], effort: Effort) -> io::Result<Vec<u8>> {
     let name = PackageType::TarGz.file_name(line);
     let top = name.trim_end_matches(".tar.gz");
-    archive(top, entries)
+    archive(top, entries, effort)
 }
 
 /// A gzipped tar with everything below `top`.
-pub(super) fn archive(top: &str, entries: &[Entry]) -> io::Result<Vec<u8>> {
-    let mut tar = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::new(4)));
+pub(super) fn archive(top: &str, entries: &[Entry], effort: Effort) -> io::Result<Vec<u8>> {
+    let level = match effort {
+        Effort::Small => Compression::new(4),
+        Effort::Quick => Compression::none(),
+    };
+    let mut tar = tar::Builder::new(GzEncoder::new(Vec::new(), level));
     let all_folders = std::iter::once(String::new()).chain(FOLDERS.iter().map(|f| format!("{f}/")));
     for folder in all_folders {
         let mut header = header(0, 0o755);

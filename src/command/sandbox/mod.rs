@@ -1,0 +1,102 @@
+//! `nbctl sandbox up|down|status|package`: hosts of this machine, or three processes, and the stand-in's package, for a
+//! first look and for tests. The only place that knows the sandbox is not NebulaGraph.
+
+mod hosts;
+mod local;
+
+use std::path::{Path, PathBuf};
+
+use nbctl_core::failure::{ExitCode, Failure};
+use nebula_sandbox::package::{self, Effort, PackageType};
+
+use self::hosts::Bed;
+use self::local::Local;
+use crate::cli::{Global, Sandbox, SandboxPackage, SandboxPick, SandboxUp};
+use crate::reporter::Reporter;
+
+pub(super) async fn run(
+    args: Sandbox,
+    global: &Global,
+    reporter: &Reporter,
+) -> anyhow::Result<ExitCode> {
+    match args {
+        Sandbox::Package(args) => {
+            let file = build(&args, Effort::Small)?;
+            let text = file.display().to_string();
+            reporter.result(&text, &serde_json::json!({ "package": text }))?;
+            Ok(ExitCode::Good)
+        }
+        Sandbox::Up(args) => up(&args, global, reporter).await,
+        Sandbox::Down(pick) => {
+            let all = picked(&pick, global)?;
+            if all.is_empty() {
+                return hosts::down(&Bed::new(global)?, reporter).await;
+            }
+            local::down(&all, reporter).await
+        }
+        Sandbox::Status(pick) => {
+            let all = picked(&pick, global)?;
+            if all.is_empty() {
+                return hosts::status(&Bed::new(global)?, reporter).await;
+            }
+            local::status(&all, reporter).await
+        }
+    }
+}
+
+async fn up(args: &SandboxUp, global: &Global, reporter: &Reporter) -> anyhow::Result<ExitCode> {
+    if !args.pick.local {
+        return hosts::up(&Bed::new(global)?, args.hosts, reporter).await;
+    }
+    let name = args.pick.name.as_deref().unwrap_or(local::DEFAULT_NAME);
+    local::up(&Local::new(global, name)?, &args.line, reporter).await
+}
+
+/// The local clusters that are meant; none means the hosts.
+fn picked<'a>(pick: &SandboxPick, global: &'a Global) -> Result<Vec<Local<'a>>, Failure> {
+    if let Some(name) = &pick.name {
+        return Ok(vec![Local::new(global, name)?]);
+    }
+    let all = Local::all(global)?;
+    if all.is_empty() && pick.local {
+        return Ok(vec![Local::new(global, local::DEFAULT_NAME)?]);
+    }
+    Ok(all)
+}
+
+fn build(args: &SandboxPackage, effort: Effort) -> Result<PathBuf, Failure> {
+    let usage = |text: String| {
+        Failure::usage(text).hint("lines: 2.0.1, 2.6.2, 3.8.0; types: rpm, tar.gz, deb")
+    };
+    let line = args
+        .line
+        .parse()
+        .map_err(|_| usage(format!("no sandbox of line `{}`", args.line)))?;
+    let kind: PackageType = args
+        .kind
+        .parse()
+        .map_err(|_| usage(format!("no package type `{}`", args.kind)))?;
+    let binary = binary(args.binary.as_deref())?;
+    package::build_with(line, kind, &binary, &args.out, effort)
+        .map_err(|error| Failure::step(error.to_string()))
+}
+
+/// `nebula-sandbox`, which lies beside nbctl unless it is named.
+fn binary(given: Option<&Path>) -> Result<PathBuf, Failure> {
+    let beside = || {
+        std::env::current_exe()
+            .ok()?
+            .parent()
+            .map(|dir| dir.join("nebula-sandbox"))
+    };
+    let path = given
+        .map(Path::to_path_buf)
+        .or_else(beside)
+        .unwrap_or_else(|| "nebula-sandbox".into());
+    if path.is_file() {
+        return Ok(path);
+    }
+    Err(Failure::usage("no nebula-sandbox binary")
+        .at(path.display().to_string())
+        .hint("it is built beside nbctl by `cargo build --workspace`; or name it with --binary"))
+}

@@ -47,6 +47,11 @@ impl Line {
         matches!(self, Self::V2_6 | Self::V3)
     }
 
+    /// Whether `executeJson` is more than a name in the interface.
+    pub const fn has_json(self) -> bool {
+        matches!(self, Self::V2_6 | Self::V3)
+    }
+
     /// Whether `executeWithParameter` exists.
     pub const fn has_parameters(self) -> bool {
         matches!(self, Self::V3)

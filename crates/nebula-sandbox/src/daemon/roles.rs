@@ -119,8 +119,7 @@ impl Daemon {
         }
         let listener = rpc::listen(self.me.port).map_err(|error| self.port_taken(&error))?;
         drop(tokio::spawn(Arc::clone(&engine).keep_house()));
-        graph::serve(listener, engine).await;
-        Ok(())
+        graph::serve(listener, engine).await
     }
 
     /// Nothing is open before metad accepted this host and its spaces are loaded.

@@ -7,6 +7,7 @@ mod eval;
 mod exec;
 mod functions;
 mod in_flight;
+mod json;
 mod key;
 mod knobs;
 mod operators;
@@ -15,6 +16,7 @@ mod server;
 mod session;
 mod shards;
 mod time;
+mod tls;
 mod vid;
 
 pub use engine::Engine;

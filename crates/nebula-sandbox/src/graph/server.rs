@@ -4,29 +4,59 @@
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::{Buf, BytesMut};
+use futures_util::future::join_all;
 use nebula_wire::{
     message::Call,
     response::{AuthResponse, ExecutionResponse, Latency, Response, VerifyResponse},
     server::{DEFAULT_MAX_REQUEST, Reply, Request, next_request},
 };
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     net::{TcpListener, TcpStream},
 };
+use tokio_rustls::TlsAcceptor;
 
-use super::engine::{Engine, Outcome};
+use super::{
+    engine::{Engine, Outcome},
+    error::QueryError,
+    json, tls,
+};
 use crate::{daemon::log::log, line::Line};
 
 /// Answer to a client whose version is not on the white list.
 const INCOMPATIBLE: i32 = -3061;
 
-/// Accepts clients for ever.
-pub async fn serve(listener: TcpListener, engine: Arc<Engine>) {
+/// A client that has not shaken hands by then is not one.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// Accepts clients for ever. An error says why TLS cannot be had as the flags ask for it.
+pub async fn serve(listener: TcpListener, engine: Arc<Engine>) -> Result<(), String> {
+    let acceptor = tls::acceptor(&engine.flags)?;
     loop {
         match listener.accept().await {
-            Ok((stream, peer)) => drop(tokio::spawn(connection(stream, peer, Arc::clone(&engine)))),
+            Ok((stream, peer)) => {
+                stream.set_nodelay(true).ok();
+                let engine = Arc::clone(&engine);
+                match acceptor.clone() {
+                    None => drop(tokio::spawn(connection(stream, peer, engine))),
+                    Some(acceptor) => drop(tokio::spawn(encrypted(acceptor, stream, peer, engine))),
+                }
+            }
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
+    }
+}
+
+async fn encrypted(
+    acceptor: TlsAcceptor,
+    stream: TcpStream,
+    peer: SocketAddr,
+    engine: Arc<Engine>,
+) {
+    match tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await {
+        Ok(Ok(stream)) => connection(stream, peer, engine).await,
+        Ok(Err(error)) => log!(Warning, "{}: no TLS: {error}", peer.ip()),
+        Err(_) => log!(Warning, "{}: no TLS in time", peer.ip()),
     }
 }
 
@@ -38,8 +68,11 @@ const fn wire_line(line: Line) -> nebula_wire::Line {
     }
 }
 
-async fn connection(mut stream: TcpStream, peer: SocketAddr, engine: Arc<Engine>) {
-    stream.set_nodelay(true).ok();
+async fn connection<S: AsyncRead + AsyncWrite + Unpin>(
+    mut stream: S,
+    peer: SocketAddr,
+    engine: Arc<Engine>,
+) {
     let idle = match engine.flags.count("client_idle_timeout_secs") {
         0 => Duration::from_hours(8760),
         seconds => Duration::from_secs(seconds),
@@ -63,6 +96,51 @@ async fn connection(mut stream: TcpStream, peer: SocketAddr, engine: Arc<Engine>
     }
 }
 
+/// Requests of one connection that run side by side.
+const TOGETHER: usize = 64;
+
+/// What a request came to.
+enum Done {
+    /// Signed out: no answer.
+    Nothing,
+    Authenticated(Result<i64, QueryError>),
+    Executed(Outcome),
+    AsJson(Outcome),
+    /// Nothing was to be run.
+    Asked,
+}
+
+async fn run(engine: &Engine, request: &Request<'_>, address: &str) -> Done {
+    let line = wire_line(engine.line);
+    let has = |with_parameter: bool| line.has_parameters() || !with_parameter;
+    match &request.method {
+        Call::Authenticate { user, password } => {
+            let user = String::from_utf8_lossy(user);
+            let password = String::from_utf8_lossy(password);
+            Done::Authenticated(engine.authenticate(&user, &password, address).await)
+        }
+        Call::Signout { session } => {
+            engine.sign_out(*session).await;
+            Done::Nothing
+        }
+        Call::Execute {
+            session,
+            stmt,
+            with_parameter,
+            ..
+        } if has(*with_parameter) => Done::Executed(engine.execute(*session, stmt).await),
+        Call::ExecuteJson {
+            session,
+            stmt,
+            with_parameter,
+            ..
+        } if line.has_json() && has(*with_parameter) => {
+            Done::AsJson(engine.execute(*session, stmt).await)
+        }
+        _ => Done::Asked,
+    }
+}
+
 struct Client {
     engine: Arc<Engine>,
     address: String,
@@ -70,66 +148,97 @@ struct Client {
 }
 
 impl Client {
-    /// Answers every whole request in `input`.
-    async fn serve(&mut self, input: &mut BytesMut, stream: &mut TcpStream) -> io::Result<()> {
+    /// Answers every whole request in `input`. Those that arrived together run side by side, as they do in
+    /// NebulaGraph; their answers leave together and in the order of arrival.
+    async fn serve<S: AsyncWrite + Unpin>(
+        &mut self,
+        input: &mut BytesMut,
+        stream: &mut S,
+    ) -> io::Result<()> {
         loop {
-            let used = match next_request(input, DEFAULT_MAX_REQUEST) {
-                Ok(None) => break,
-                Ok(Some((request, used))) => {
-                    self.answer(&request).await;
-                    if !request.oneway && self.engine.knobs.cuts_reply(&self.engine.flags) {
-                        let half = self.output.len() / 2;
-                        stream.write_all(&self.output[..half]).await?;
-                        return Err(io::ErrorKind::ConnectionAborted.into());
-                    }
-                    used
+            let (requests, used) = self.requests(input)?;
+            if requests.is_empty() {
+                return Ok(());
+            }
+            let engine = Arc::clone(&self.engine);
+            let results = match requests.as_slice() {
+                [one] => vec![run(&engine, one, &self.address).await],
+                many => {
+                    join_all(
+                        many.iter()
+                            .map(|request| run(&engine, request, &self.address)),
+                    )
+                    .await
                 }
+            };
+            for (request, result) in requests.iter().zip(results) {
+                if request.oneway {
+                    continue;
+                }
+                let start = self.output.len();
+                self.put_answer(request, result);
+                if engine.knobs.cuts_reply(&engine.flags) {
+                    self.output
+                        .truncate(usize::midpoint(start, self.output.len()));
+                    self.flush(stream).await?;
+                    return Err(io::ErrorKind::ConnectionAborted.into());
+                }
+            }
+            self.flush(stream).await?;
+            input.advance(used);
+        }
+    }
+
+    /// The whole requests at the front of `input`, and their length.
+    fn requests<'r>(&self, input: &'r [u8]) -> io::Result<(Vec<Request<'r>>, usize)> {
+        let (mut requests, mut used) = (Vec::new(), 0);
+        while requests.len() < TOGETHER {
+            match next_request(input.get(used..).unwrap_or_default(), DEFAULT_MAX_REQUEST) {
+                Ok(None) => break,
+                Ok(Some((request, length))) => {
+                    requests.push(request);
+                    used += length;
+                }
+                // What came before it is answered first.
+                Err(_) if !requests.is_empty() => break,
                 Err(error) => {
                     log!(Warning, "{}: {error}", self.address);
                     return Err(io::ErrorKind::InvalidData.into());
                 }
-            };
-            input.advance(used);
-            // Replies of pipelined requests leave together, but not without end.
-            if self.output.len() > 1 << 20 {
-                self.flush(stream).await?;
             }
         }
-        self.flush(stream).await
+        Ok((requests, used))
     }
 
-    async fn flush(&mut self, stream: &mut TcpStream) -> io::Result<()> {
+    async fn flush<S: AsyncWrite + Unpin>(&mut self, stream: &mut S) -> io::Result<()> {
         if !self.output.is_empty() {
             stream.write_all(&self.output).await?;
+            stream.flush().await?;
             self.output.clear();
         }
         Ok(())
     }
 
-    async fn answer(&mut self, request: &Request<'_>) {
+    fn put_answer(&mut self, request: &Request<'_>, result: Done) {
         let line = wire_line(self.engine.line);
         let reply = request.reply();
-        match &request.method {
-            Call::Authenticate { user, password } => {
-                let user = String::from_utf8_lossy(user);
-                let password = String::from_utf8_lossy(password);
-                let result = self
-                    .engine
-                    .authenticate(&user, &password, &self.address)
-                    .await;
+        match result {
+            Done::Nothing => {}
+            Done::Authenticated(result) => {
                 let result = result.map_err(|e| (e.class.code(self.engine.line), e.text));
                 self.put_auth(&reply, line, &result);
             }
-            Call::Signout { session } => self.engine.sign_out(*session).await,
-            Call::Execute {
-                session,
-                stmt,
-                with_parameter,
-                ..
-            } if line.has_parameters() || !with_parameter => {
-                let outcome = self.engine.execute(*session, stmt).await;
-                self.put_execution(&reply, line, outcome);
+            Done::Executed(outcome) => self.put_execution(&reply, line, outcome),
+            Done::AsJson(outcome) => {
+                self.put(&reply, &Response::Json(json::text(&outcome).as_bytes()));
             }
+            Done::Asked => self.put_without_running(&reply, &request.method, line),
+        }
+    }
+
+    /// Answers to what needs no statement to run.
+    fn put_without_running(&mut self, reply: &Reply<'_>, call: &Call<'_>, line: nebula_wire::Line) {
+        match call {
             Call::VerifyClientVersion { version } if line.verifies_clients() => {
                 let allowed = self.allows(version);
                 let refusal = refusal(version);
@@ -137,7 +246,7 @@ impl Client {
                     error_code: if allowed { 0 } else { INCOMPATIBLE },
                     error_msg: (!allowed).then_some(refusal.as_bytes()),
                 };
-                self.put(&reply, &Response::Verify(verify));
+                self.put(reply, &Response::Verify(verify));
             }
             _ => {
                 if let Err(error) = reply.unknown_method(&mut self.output) {

@@ -1,10 +1,10 @@
 //! Client side: one connection per peer, opened when needed, shared by all callers.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     io,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU32, Ordering},
     },
     time::Duration,
@@ -37,7 +37,8 @@ pub enum CallError {
 }
 
 type Answer = (u8, Bytes);
-type Waiting = Arc<Mutex<HashMap<u32, oneshot::Sender<Answer>>>>;
+/// Callers in the order of their requests, which is that of the answers.
+type Waiting = Arc<Mutex<VecDeque<(u32, oneshot::Sender<Answer>)>>>;
 
 #[derive(Debug, Clone)]
 struct Link {
@@ -78,21 +79,21 @@ impl Client {
         let link = self.link().await?;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (answer, wait) = oneshot::channel();
-        lock(&link.waiting).insert(number, answer);
         let mut frame = Vec::with_capacity(body.len() + 16);
         put_frame(&mut frame, number, op, body);
-        // The end may come between taking the link and waiting on it; whoever waits then is never told.
-        if link.ended.load(Ordering::Acquire) || link.requests.send(frame).is_err() {
-            lock(&link.waiting).remove(&number);
-            return Err(CallError::Closed(self.address.clone()));
+        {
+            // The end may come between taking the link and waiting on it; whoever waits then is never told.
+            let mut waiting = lock(&link.waiting);
+            if link.ended.load(Ordering::Acquire) || link.requests.send(frame).is_err() {
+                return Err(CallError::Closed(self.address.clone()));
+            }
+            waiting.push_back((number, answer));
         }
         match timeout(self.limit, wait).await {
             Ok(Ok((status, body))) => self.check(status, body),
             Ok(Err(_)) => Err(CallError::Closed(self.address.clone())),
-            Err(_) => {
-                lock(&link.waiting).remove(&number);
-                Err(CallError::Timeout(self.address.clone()))
-            }
+            // Its place in the queue stays: the answer may still come, and is dropped then.
+            Err(_) => Err(CallError::Timeout(self.address.clone())),
         }
     }
 
@@ -143,7 +144,7 @@ impl Client {
     }
 }
 
-fn lock(waiting: &Waiting) -> std::sync::MutexGuard<'_, HashMap<u32, oneshot::Sender<Answer>>> {
+fn lock(waiting: &Waiting) -> MutexGuard<'_, VecDeque<(u32, oneshot::Sender<Answer>)>> {
     waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -177,20 +178,35 @@ async fn read_answers(
 ) {
     let mut buffer = BytesMut::with_capacity(64 << 10);
     while let Ok(true) = read_some(&mut read, &mut buffer).await {
-        while let Some((whole, number, status)) = frame_head(&buffer) {
-            if whole > MAX_FRAME || buffer.len() < whole {
-                break;
-            }
-            let mut frame = buffer.split_to(whole).freeze();
-            let body = frame.split_off(super::HEAD);
-            if let Some(answer) = lock(&waiting).remove(&number) {
-                answer.send((status, body)).ok();
-            }
+        if !hand_out(&mut buffer, &mut lock(&waiting)) {
+            break;
         }
     }
-    ended.store(true, Ordering::Release);
-    lock(&waiting).clear();
+    {
+        let mut waiting = lock(&waiting);
+        ended.store(true, Ordering::Release);
+        waiting.clear();
+    }
     stop.send(()).ok();
+}
+
+/// Gives every whole answer to its caller; false when one comes out of turn.
+fn hand_out(buffer: &mut BytesMut, waiting: &mut VecDeque<(u32, oneshot::Sender<Answer>)>) -> bool {
+    while let Some((whole, number, status)) = frame_head(buffer) {
+        if whole > MAX_FRAME {
+            return false;
+        }
+        if buffer.len() < whole {
+            break;
+        }
+        let mut frame = buffer.split_to(whole).freeze();
+        let body = frame.split_off(super::HEAD);
+        match waiting.pop_front() {
+            Some((asked, answer)) if asked == number => drop(answer.send((status, body))),
+            _ => return false,
+        }
+    }
+    true
 }
 
 async fn read_some(read: &mut OwnedReadHalf, buffer: &mut BytesMut) -> io::Result<bool> {

@@ -38,7 +38,7 @@ const MATRIX: &[(&str, &str, &str, Option<&str>)] = &[
 ];
 
 /// Where a client is installed.
-fn installed(package: &str, version: &str) -> Option<PathBuf> {
+pub(crate) fn installed(package: &str, version: &str) -> Option<PathBuf> {
     let clients = std::env::var_os("NBCTL_BED_CLIENTS");
     let home = clients.map(|dir| Path::new(&dir).join(format!("{package}-{version}")));
     let home = home.filter(|home| home.join("complete").exists());

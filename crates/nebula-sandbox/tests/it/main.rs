@@ -11,4 +11,6 @@ mod root;
 mod sessions;
 mod statements;
 mod support;
+mod tls;
 mod traps;
+mod wire;

@@ -11,6 +11,7 @@ use tokio::time::{Instant, timeout};
 use super::deadline::Deadline;
 use super::inbox::Inbox;
 use super::reply::{Scanned, scan};
+use super::stream::Stream;
 use super::{ClientError, ConnectOptions, Reply};
 use crate::framing::{Frame, Framing, Protocol, next_frame};
 use crate::message::{Call, write_call};
@@ -32,7 +33,7 @@ pub(super) struct Received<'s, T> {
 /// and one on several.
 pub struct Connection {
     pub(super) addr: String,
-    stream: TcpStream,
+    stream: Stream,
     framing: Framing,
     seq: i32,
     inbox: Inbox,
@@ -104,13 +105,20 @@ impl Connection {
     /// in order of arrival: [`Self::receive`] returns the oldest. Never send a statement before
     /// the reply to a `USE` it depends on.
     pub async fn send_execute(&mut self, session: i64, stmt: &[u8]) -> Result<(), ClientError> {
+        self.queue_execute(session, stmt)?;
+        self.flush().await
+    }
+
+    /// As [`Self::send_execute`], but the statement leaves with the next one sent, or with [`Self::flush`]: several
+    /// of them cost one system call on either side. Its time limit begins here.
+    pub fn queue_execute(&mut self, session: i64, stmt: &[u8]) -> Result<(), ClientError> {
         let call = Call::Execute {
             session,
             stmt,
             with_parameter: false,
             params: None,
         };
-        self.send(MessageType::Call, &call).await
+        self.queue(MessageType::Call, &call)
     }
 
     /// Waits for the oldest reply in flight. May be dropped and called again.
@@ -153,28 +161,49 @@ impl Connection {
         kind: MessageType,
         call: &Call<'_>,
     ) -> Result<(), ClientError> {
+        self.queue(kind, call)?;
+        self.flush().await
+    }
+
+    /// Encodes one message behind those that wait.
+    fn queue(&mut self, kind: MessageType, call: &Call<'_>) -> Result<(), ClientError> {
         if self.broken {
             return Err(self.closed(None));
         }
-        self.outbox.clear();
         self.seq = self.seq.wrapping_add(1);
         let framing = self.next_framing();
         write_call(&mut self.outbox, framing, kind, self.seq, call)
             .map_err(|source| self.protocol(source))?;
-        let sent_at = Instant::now();
-        self.broken = true;
-        self.flush(sent_at + self.limit).await?;
-        self.broken = false;
         if kind == MessageType::Call {
-            self.in_flight.push_back(sent_at);
+            self.in_flight.push_back(Instant::now());
         }
         Ok(())
     }
 
-    async fn flush(&mut self, until: Instant) -> Result<(), ClientError> {
+    /// Writes what is queued. Dropped half-way it leaves the connection broken.
+    pub async fn flush(&mut self) -> Result<(), ClientError> {
+        if self.broken {
+            return Err(self.closed(None));
+        }
+        if self.outbox.is_empty() {
+            return Ok(());
+        }
+        self.broken = true;
+        self.write_outbox(Instant::now() + self.limit).await?;
+        self.broken = false;
+        self.outbox.clear();
+        Ok(())
+    }
+
+    async fn write_outbox(&mut self, until: Instant) -> Result<(), ClientError> {
+        let write = async {
+            self.stream.write_all(&self.outbox).await?;
+            // TLS may hold the end of it back.
+            self.stream.flush().await
+        };
         let written = tokio::select! {
             biased;
-            written = self.stream.write_all(&self.outbox) => written,
+            written = write => written,
             () = self.deadline.expired(until) => return Err(self.timed_out("sending a request")),
         };
         written.map_err(|source| self.closed(Some(source)))
@@ -223,6 +252,7 @@ impl Connection {
         if self.broken {
             return Err(self.closed(None));
         }
+        self.flush().await?;
         let Some(sent_at) = self.in_flight.front() else {
             return Err(ClientError::Misuse {
                 addr: self.addr.clone(),
@@ -307,30 +337,33 @@ impl fmt::Debug for Connection {
     }
 }
 
-async fn dial(addr: &str, options: &ConnectOptions) -> Result<TcpStream, ClientError> {
+async fn dial(addr: &str, options: &ConnectOptions) -> Result<Stream, ClientError> {
     let limit = options.connect_timeout;
-    let connected = timeout(limit, TcpStream::connect(addr)).await;
-    let addr = || addr.to_owned();
-    let stream = match connected {
-        Ok(connected) => connected.map_err(|source| ClientError::Connect {
-            addr: addr(),
-            source,
-        })?,
-        Err(_) => {
-            return Err(ClientError::Timeout {
-                addr: addr(),
-                action: "connecting",
-                limit,
-            });
-        }
-    };
-    stream
-        .set_nodelay(true)
-        .map_err(|source| ClientError::Connect {
-            addr: addr(),
-            source,
-        })?;
-    Ok(stream)
+    let connected = timeout(limit, open_stream(addr, options)).await;
+    let addr = addr.to_owned();
+    match connected {
+        Ok(connected) => connected.map_err(|source| ClientError::Connect { addr, source }),
+        Err(_) => Err(ClientError::Timeout {
+            addr,
+            action: "connecting",
+            limit,
+        }),
+    }
+}
+
+#[cfg_attr(
+    not(feature = "tls"),
+    expect(unused_variables, reason = "TLS is all there is to choose")
+)]
+async fn open_stream(addr: &str, options: &ConnectOptions) -> io::Result<Stream> {
+    let stream = TcpStream::connect(addr).await?;
+    stream.set_nodelay(true)?;
+    #[cfg(feature = "tls")]
+    if let Some(tls) = &options.tls {
+        let stream = tls.connect(addr, stream).await?;
+        return Ok(Stream::Tls(Box::new(stream)));
+    }
+    Ok(Stream::Plain(stream))
 }
 
 /// The latency's width separates 2.x from 3.x whatever the handshake suggested: a 2.6 with its

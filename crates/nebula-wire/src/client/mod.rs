@@ -24,11 +24,16 @@ mod handshake;
 mod inbox;
 mod options;
 mod reply;
+mod stream;
+#[cfg(feature = "tls")]
+mod tls;
 
 pub use connection::Connection;
 pub use error::ClientError;
 pub use handshake::Session;
 pub use options::{ConnectOptions, Transport};
 pub use reply::Reply;
+#[cfg(feature = "tls")]
+pub use tls::{ClientCertificate, Tls, TlsError};
 
 pub(crate) use reply::scan;

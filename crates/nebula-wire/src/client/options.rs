@@ -17,7 +17,7 @@ pub enum Transport {
     THeader,
 }
 
-/// How to connect. TLS is not supported yet.
+/// How to connect.
 #[derive(Debug, Clone)]
 pub struct ConnectOptions {
     /// Limit for the TCP handshake, name lookup included.
@@ -31,6 +31,9 @@ pub struct ConnectOptions {
     pub line: Option<Line>,
     /// Longest reply accepted, in bytes.
     pub max_reply: usize,
+    /// TLS, where graphd wants it; it refuses plain clients then.
+    #[cfg(feature = "tls")]
+    pub tls: Option<super::Tls>,
 }
 
 impl Default for ConnectOptions {
@@ -41,6 +44,8 @@ impl Default for ConnectOptions {
             transport: Transport::Auto,
             line: None,
             max_reply: MAX_FRAME_SIZE,
+            #[cfg(feature = "tls")]
+            tls: None,
         }
     }
 }

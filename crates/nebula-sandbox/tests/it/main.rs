@@ -3,6 +3,7 @@
 
 mod clients;
 mod cluster;
+mod durable;
 mod knobs;
 mod moving;
 mod package;

@@ -70,11 +70,6 @@ impl Daemon {
         }
     }
 
-    /// Before it is started.
-    pub fn add_flag(&mut self, flag: &str) {
-        self.args.push(flag.to_owned());
-    }
-
     pub fn start(&mut self) {
         assert!(self.child.is_none(), "{} runs already", self.role);
         let log = fs::File::create(self.dir.join("output.txt")).expect("output file");

@@ -63,7 +63,7 @@ impl Certificates {
 fn cluster(line: &'static str, flags: &[String]) -> Cluster {
     let mut cluster = Cluster::plan(line, 1, 0);
     for flag in flags {
-        cluster.graphd.add_flag(flag);
+        cluster.graphd.with(flag);
     }
     cluster.metads[0].start();
     wait("metad", || is_open(cluster.metads[0].port));

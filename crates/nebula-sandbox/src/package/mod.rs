@@ -64,7 +64,7 @@ impl FromStr for PackageType {
 pub enum Effort {
     /// To be kept or sent.
     Small,
-    /// For this machine, now: packed, not compressed.
+    /// For this machine, now: not compressed, the executable in it once and linked to.
     Quick,
 }
 

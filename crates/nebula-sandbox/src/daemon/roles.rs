@@ -65,7 +65,22 @@ impl Daemon {
             extra,
         };
         let opened = http::serve(address, Arc::new(router));
-        opened.map_err(|error| format!("Failed to start web service on {address}: {error}"))
+        opened.map_err(|error| format!("Failed to start web service on {address}: {error}"))?;
+        if !self.line.is_3x() {
+            self.open_http2(address);
+        }
+        Ok(())
+    }
+
+    /// 2.x listens on a port for HTTP/2, too. Nothing is served there; who looks at ports finds it.
+    fn open_http2(&self, http: SocketAddr) {
+        let address = SocketAddr::new(http.ip(), self.flags.port("ws_h2_port"));
+        match std::net::TcpListener::bind(address) {
+            Ok(listener) => drop(std::thread::spawn(move || {
+                listener.incoming().for_each(drop);
+            })),
+            Err(error) => log!(Error, "Failed to start HTTP/2 on {address}: {error}"),
+        }
     }
 
     /// HTTP opens once there is a leader and a cluster id, RPC after that.

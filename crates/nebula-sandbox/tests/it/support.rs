@@ -221,6 +221,10 @@ impl Cluster {
                 format!("--meta_server_addrs={addresses}"),
                 "--heartbeat_interval_secs=1".to_owned(),
             ];
+            if !line.starts_with('3') {
+                // Any port: nobody asks there.
+                args.push("--ws_h2_port=0".to_owned());
+            }
             args.extend(extra.iter().map(|arg| (*arg).to_owned()));
             Daemon {
                 role,

@@ -12,7 +12,7 @@ use std::{
 };
 
 use nebula_wire::{
-    client::{ConnectOptions, Connection},
+    client::{ClientError, ConnectOptions, Connection},
     fuzz::Random,
 };
 
@@ -25,6 +25,9 @@ const FAN: u64 = 50;
 const LOADERS: u64 = 4;
 /// An INSERT that is refused for longer than this is a failure, not a fault that heals.
 const PATIENCE: Duration = Duration::from_mins(2);
+
+/// graphd's code for a session that nobody knows (any more).
+const SESSION_INVALID: i32 = -1002;
 
 /// What the loaders have done so far.
 #[derive(Debug, Default)]
@@ -46,54 +49,74 @@ const fn target(n: u64) -> u64 {
     1_000_000_000 + n
 }
 
-/// One loader's connection, made anew whenever something goes wrong with it.
+/// One loader: a session, and a connection that is made anew whenever something goes wrong with it. The session
+/// outlives both, or three hundred of them would be there soon.
 struct Loader {
     address: String,
-    open: Option<(Connection, i64)>,
+    session: Option<i64>,
+    connection: Option<Connection>,
+}
+
+/// Why an attempt came to nothing.
+struct Refused {
+    text: String,
+    session_gone: bool,
+}
+
+impl From<ClientError> for Refused {
+    fn from(error: ClientError) -> Self {
+        Self {
+            text: error.to_string(),
+            session_gone: false,
+        }
+    }
 }
 
 impl Loader {
-    async fn connect(&self) -> Result<(Connection, i64), String> {
+    async fn connect(&self) -> Result<Connection, ClientError> {
         let options = ConnectOptions {
             request_timeout: Duration::from_secs(10),
             ..ConnectOptions::default()
         };
-        let text = |error: nebula_wire::client::ClientError| error.to_string();
-        let mut connection = Connection::connect(&self.address, &options)
-            .await
-            .map_err(text)?;
-        let session = connection
-            .authenticate("root", "nebula")
-            .await
-            .map_err(text)?
-            .id;
-        let used = connection.execute(session, b"USE s").await.map_err(text)?;
-        if !used.is_ok() {
-            return Err(used.error_text().into_owned());
-        }
-        Ok((connection, session))
+        Connection::connect(&self.address, &options).await
     }
 
-    /// Once; whatever is not an acknowledgement is an error, and ends the connection.
-    async fn attempt(&mut self, statement: &str) -> Result<(), String> {
-        let (mut connection, session) = match self.open.take() {
+    /// Once; whatever is not an acknowledgement is an error.
+    async fn attempt(&mut self, statement: &str) -> Result<(), Refused> {
+        let mut connection = match self.connection.take() {
             Some(open) => open,
             None => self.connect().await?,
         };
-        let reply = connection.execute(session, statement.as_bytes()).await;
-        let reply = reply.map_err(|error| error.to_string())?;
-        if !reply.is_ok() {
-            return Err(format!("{}: {}", reply.code(), reply.error_text()));
+        let session = match self.session {
+            Some(session) => session,
+            None => {
+                let session = connection.authenticate("root", "nebula").await?.id;
+                *self.session.insert(session)
+            }
+        };
+        // The space is the session's, which may be one that has not got it yet.
+        for statement in ["USE s", statement] {
+            let reply = connection.execute(session, statement.as_bytes()).await?;
+            if !reply.is_ok() {
+                return Err(Refused {
+                    text: format!("{}: {}", reply.code(), reply.error_text()),
+                    session_gone: reply.code() == SESSION_INVALID,
+                });
+            }
         }
-        self.open = Some((connection, session));
+        self.connection = Some(connection);
         Ok(())
     }
 
     async fn load(&mut self, batch: u64, progress: &Progress) {
         let statement = insert(batch);
         let begun = Instant::now();
-        while let Err(error) = self.attempt(&statement).await {
-            assert!(begun.elapsed() < PATIENCE, "batch {batch}: {error}");
+        while let Err(refused) = self.attempt(&statement).await {
+            let text = refused.text;
+            assert!(begun.elapsed() < PATIENCE, "batch {batch}: {text}");
+            if refused.session_gone {
+                self.session = None;
+            }
             progress.again.fetch_add(1, Ordering::Relaxed);
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
@@ -113,7 +136,8 @@ fn load(address: &str, batches: u64, progress: &Arc<Progress>) -> std::thread::J
                 async move {
                     let mut loader = Loader {
                         address,
-                        open: None,
+                        session: None,
+                        connection: None,
                     };
                     for batch in (first..batches).step_by(usize::try_from(LOADERS).expect("few")) {
                         loader.load(batch, &progress).await;
@@ -172,11 +196,11 @@ fn wait_long(what: &str, mut ready: impl FnMut() -> bool) {
 fn every_edge_is_there(client: &mut Client, edges: u64) {
     let sources = edges / FAN;
     for first in (0..sources).step_by(200) {
-        let last = (first + 200).min(sources);
+        let end = (first + 200).min(sources);
         let list = |of: &mut dyn Iterator<Item = u64>| {
             of.map(|n| n.to_string()).collect::<Vec<_>>().join(",")
         };
-        let from = list(&mut (first..last));
+        let from = list(&mut (first..end));
         let found = client.ok(&format!(
             "GO FROM {from} OVER E YIELD E.n AS n, id($$) AS d"
         ));
@@ -187,16 +211,16 @@ fn every_edge_is_there(client: &mut Client, edges: u64) {
             .collect();
         numbers.sort_unstable();
         let signed = |n: u64| Some(i64::try_from(n).expect("small"));
-        let expected: Vec<_> = (first * FAN..last * FAN)
+        let expected: Vec<_> = (first * FAN..end * FAN)
             .map(|n| (signed(n), signed(target(n))))
             .collect();
-        assert_eq!(numbers, expected, "from {first} to {last}");
-        let ends = list(&mut (first * FAN..last * FAN).map(target));
+        assert_eq!(numbers, expected, "from {first} to {end}");
+        let ends = list(&mut (first * FAN..end * FAN).map(target));
         let back = client.ok(&format!("GO FROM {ends} OVER E REVERSELY YIELD E.n AS n"));
         assert_eq!(
             back.rows.len() as u64,
-            (last - first) * FAN,
-            "to {first}..{last}"
+            (end - first) * FAN,
+            "to {first}..{end}"
         );
     }
 }

@@ -53,7 +53,7 @@ struct Socket {
 }
 
 /// A reply without its borrowed parts.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 enum Seen {
     Session(i64),
     Refused(i32),
@@ -212,19 +212,15 @@ fn methods(socket: &mut Socket, session: i64, line: &str) {
         params: None,
     });
     let as_json = socket.ask(&json(session, b"YIELD 7 AS x"));
-    match line {
-        "2.0.1" => assert_eq!(
-            (version, as_json),
-            (missing, Seen::Exception(UNKNOWN_METHOD))
-        ),
-        _ => {
-            let accepted = if line == "2.6.2" { 0 } else { -3061 };
-            assert_eq!(version, Seen::Version(accepted), "{line}");
-            let Seen::Json(text) = as_json else {
-                panic!("{as_json:?}")
-            };
-            assert!(text.contains("\"row\":[7]"), "{line}: {text}");
-        }
+    if line == "2.0.1" {
+        assert_eq!((version, as_json), (missing.clone(), missing));
+    } else {
+        let accepted = if line == "2.6.2" { 0 } else { -3061 };
+        assert_eq!(version, Seen::Version(accepted), "{line}");
+        let Seen::Json(text) = as_json else {
+            panic!("{as_json:?}")
+        };
+        assert!(text.contains("\"row\":[7]"), "{line}: {text}");
     }
     if line == "3.8.0" {
         assert_eq!(

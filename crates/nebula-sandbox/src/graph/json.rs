@@ -10,7 +10,7 @@ use nebula_wire::{
 };
 use serde_json::{Map, Value as Json, json};
 
-use super::engine::Outcome;
+use super::{engine::Outcome, exec::Answer};
 use crate::ngql::value_text;
 
 /// The whole answer.
@@ -26,7 +26,10 @@ pub(super) fn text(outcome: &Outcome) -> String {
     let mut result = json!({
         "spaceName": &*outcome.space, "latencyInUs": outcome.micros, "errors": error,
     });
-    if let Ok(Some(data)) = &outcome.result {
+    if let Ok(Answer {
+        table: Some(data), ..
+    }) = &outcome.result
+    {
         result["columns"] = data.column_names().collect();
         result["data"] = rows(data);
     }

@@ -87,12 +87,11 @@ impl Loader {
             Some(open) => open,
             None => self.connect().await?,
         };
-        let session = match self.session {
-            Some(session) => session,
-            None => {
-                let session = connection.authenticate("root", "nebula").await?.id;
-                *self.session.insert(session)
-            }
+        let session = if let Some(session) = self.session {
+            session
+        } else {
+            let session = connection.authenticate("root", "nebula").await?.id;
+            *self.session.insert(session)
         };
         // The space is the session's, which may be one that has not got it yet.
         for statement in ["USE s", statement] {

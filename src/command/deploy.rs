@@ -61,6 +61,14 @@ async fn plan(
         control: &Context::control_name(),
     };
     warn(ctx, &deploy::checks(&given));
+    for advice in deploy::advice(&given) {
+        let whom = if advice.hosts.is_empty() {
+            ctx.cluster.name.clone()
+        } else {
+            advice.hosts.join(", ")
+        };
+        ctx.sink.note(format!("advice: {whom}: {}", advice.text));
+    }
     deploy::plan(&given)
 }
 

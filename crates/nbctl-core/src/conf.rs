@@ -22,7 +22,7 @@ struct FlagLine<'a> {
 /// Renders the configuration file of `daemon`.
 ///
 /// The template sees `flags` (a sorted list of `name`, `value`), `cluster`, `cluster_id`, `role`,
-/// `host`, `version`.
+/// `host`, `version`, `pin` (what the daemon is bound to: in the file, a change of it is a change of the daemon).
 ///
 /// # Errors
 /// When the template is wrong, or when what it renders says something else than the flags.
@@ -57,7 +57,19 @@ fn context(daemon: &Daemon, cluster: &Cluster) -> Context {
     context.insert("version", &cluster.version.to_string());
     context.insert("role", daemon.role.as_str());
     context.insert("host", daemon.host.as_str());
+    context.insert("pin", &pin(daemon));
     context
+}
+
+/// What the daemon is bound to, in words; empty when nothing.
+fn pin(daemon: &Daemon) -> String {
+    let files = daemon.pin.nofile.map(|files| format!("ulimit -n {files}"));
+    let command = Some(daemon.pin.command()).filter(|command| !command.is_empty());
+    files
+        .into_iter()
+        .chain(command)
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 /// Reads a configuration file as the daemons do.

@@ -10,6 +10,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use nbctl_core::inventory::{Cluster, DaemonRole, Inventory, Severity, Source, load};
+use serde_json::Value;
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -49,6 +50,119 @@ fn schema_file_is_up_to_date() {
         schema,
         "run with UPDATE=1"
     );
+}
+
+/// What of a value a schema refuses; only the keywords that our schema uses, any other one is a failure.
+fn refused(schema: &Value, value: &Value, root: &Value) -> Vec<String> {
+    let keywords = schema.as_object().into_iter().flatten();
+    keywords
+        .flat_map(|(keyword, rule)| keyword_refuses(keyword, rule, schema, value, root))
+        .collect()
+}
+
+fn keyword_refuses(
+    keyword: &str,
+    rule: &Value,
+    schema: &Value,
+    value: &Value,
+    root: &Value,
+) -> Vec<String> {
+    let is = |kind: &Value| match kind.as_str().unwrap() {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "integer" => value.is_i64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        _ => value.is_null(),
+    };
+    let good = match keyword {
+        "type" => rule
+            .as_array()
+            .map_or_else(|| is(rule), |kinds| kinds.iter().any(is)),
+        "enum" => rule.as_array().unwrap().contains(value),
+        "const" => rule == value,
+        "anyOf" | "oneOf" => rule
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|one| refused(one, value, root).is_empty()),
+        "minimum" => value.as_f64().is_none_or(|v| v >= rule.as_f64().unwrap()),
+        "maximum" => value.as_f64().is_none_or(|v| v <= rule.as_f64().unwrap()),
+        "minItems" => value
+            .as_array()
+            .is_none_or(|v| v.len() as u64 >= rule.as_u64().unwrap()),
+        "required" => value.as_object().is_none_or(|v| {
+            rule.as_array()
+                .unwrap()
+                .iter()
+                .all(|k| v.contains_key(k.as_str().unwrap()))
+        }),
+        "$ref" => {
+            return refused(
+                root.pointer(rule.as_str().unwrap().trim_start_matches('#'))
+                    .unwrap(),
+                value,
+                root,
+            );
+        }
+        "items" => {
+            return value
+                .as_array()
+                .into_iter()
+                .flatten()
+                .flat_map(|v| refused(rule, v, root))
+                .collect();
+        }
+        "properties" | "additionalProperties" => {
+            return object_refuses(keyword, schema, value, root);
+        }
+        "$defs" | "$schema" | "title" | "description" | "default" | "format" | "pattern" => true,
+        other => unreachable!("keyword {other}"),
+    };
+    if good {
+        Vec::new()
+    } else {
+        vec![format!("{keyword}: {value}")]
+    }
+}
+
+fn object_refuses(keyword: &str, schema: &Value, value: &Value, root: &Value) -> Vec<String> {
+    let known = |name: &str| schema.get("properties").and_then(|p| p.get(name));
+    let fields = value.as_object().into_iter().flatten();
+    let of = |(name, value): (&String, &Value)| match (
+        known(name),
+        keyword,
+        &schema["additionalProperties"],
+    ) {
+        (Some(schema), "properties", _) => refused(schema, value, root),
+        (None, "additionalProperties", Value::Bool(false)) => vec![format!("unknown key {name}")],
+        (None, "additionalProperties", rest) if rest.is_object() => refused(rest, value, root),
+        _ => Vec::new(),
+    };
+    fields.flat_map(of).collect()
+}
+
+#[test]
+fn every_example_fits_the_schema() {
+    let schema = Inventory::json_schema();
+    let fits = |text: &str| refused(&schema, &serde_yaml::from_str(text).unwrap(), &schema);
+    for name in ["example.yaml", "single-host.yaml", "three-hosts.yaml"] {
+        let text = fs::read_to_string(root().join("inventory").join(name)).unwrap();
+        assert_eq!(fits(&text), [""; 0], "{name}");
+    }
+    let text = fs::read_to_string(root().join("inventory/example.yaml")).unwrap();
+    for (from, to) in [
+        ("format: 1", "format: 2"),
+        ("cluster: example", "colour: red"),
+        ("port: 9559", "port: 99999"),
+        ("[metad, graphd, storaged]", "[metad, graf]"),
+        ("{cpus: 8-31", "{cpus: [8]"),
+        ("write_buffer_size: 134217728", "write_buffer_size: {a: 1}"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        assert!(!fits(&text.replacen(from, to, 1)).is_empty(), "{to}");
+    }
 }
 
 #[test]
@@ -91,7 +205,7 @@ fn settings_come_from_the_strongest_layer() {
 fn options_of_flags_are_merged_by_layer() {
     let text = "format: 1\ncluster: c\nssh: {user: v}\nnebula:\n  version: 3.8.0\n  deploy_dir: /home/v/nebula\n  flags:
     rocksdb_column_family_options: {write_buffer_size: 1, num_levels: 6, max_write_buffer_number: ~}
-    memory_tracker_limit_ratio: 0.80
+    memory_tracker_limit_ratio: 0.50
     rocksdb_db_options: {max_background_jobs: 4}
   storaged:
     flags: |
@@ -120,7 +234,7 @@ hosts:
             r#"{"disable_auto_compactions":"true","max_bytes_for_level_base":"268435456","num_levels":"6","write_buffer_size":"2"}"#,
         ),
         ("rocksdb_db_options", r#"{"max_background_jobs":"4"}"#, "{}"),
-        ("memory_tracker_limit_ratio", "0.80", "0.80"),
+        ("memory_tracker_limit_ratio", "0.50", "0.50"),
         ("rocksdb_block_cache", "4096", "4096"),
     ];
     for (name, first, second) in cases {

@@ -6,6 +6,7 @@
 //! is empty and one made after an interruption finishes the work; change a configuration or a version
 //! only while its daemon is down, so that what runs is always what the files say.
 
+mod advice;
 mod check;
 mod request;
 mod scripts;
@@ -23,6 +24,7 @@ use crate::owner::Claim;
 use crate::package::PackageChoice;
 use crate::plan::{Plan, RenderedFile};
 
+pub use advice::{Advice, advice};
 pub use check::{Check, Level, checks};
 pub use request::{RPM_NAME, facts_request};
 pub use scripts::{

@@ -43,7 +43,11 @@ impl Patience {
 
 /// Starts a daemon from its folder; ends well when it already runs.
 pub fn start(daemon: &Daemon) -> Action {
-    let head = format!("files={OPEN_FILES}\n");
+    let files = daemon.pin.nofile.unwrap_or(OPEN_FILES);
+    let head = format!(
+        "files={files}\n{}",
+        assign(&[("bind", &daemon.pin.command())])
+    );
     run(of_daemon(daemon, &head, include_str!("start.sh")), START)
 }
 

@@ -9,7 +9,8 @@ mkdir -p -- "$logs" "${pid_file%/*}" || exit 1
 cd -- "$root" || exit 1
 ulimit -n "$files" 2>/dev/null || ulimit -S -n "$(ulimit -H -n)"
 ulimit -c unlimited 2>/dev/null
-"current/bin/$name" --flagfile "$conf" </dev/null >"$logs/$name.start" 2>&1
+# Empty, or the program that binds the daemon to processors and memory.
+$bind "current/bin/$name" --flagfile "$conf" </dev/null >"$logs/$name.start" 2>&1
 code=$?
 if [ $code != 0 ]; then
   echo "$name ended with exit code $code" >&2

@@ -46,7 +46,7 @@ user() {
   nb_works=no
   if have sudo && sudo -n true >/dev/null 2>&1; then nb_works=yes; fi
   say user "$(id -un 2>/dev/null)" "$(id -u)" "$HOME" "$nb_works"
-  for nb_tool in bash ps ss tar gzip ar rpm rpm2cpio cpio sha256sum docker sudo; do
+  for nb_tool in bash ps ss tar gzip ar rpm rpm2cpio cpio sha256sum docker sudo taskset numactl; do
     have "$nb_tool" && say tool "$nb_tool"
   done
 }

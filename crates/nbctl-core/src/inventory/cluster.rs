@@ -130,8 +130,71 @@ pub struct Daemon {
     pub data_dirs: Vec<RemotePath>,
     /// What the daemon is told, one below each of `data_dirs`.
     pub data_paths: Vec<RemotePath>,
+    /// What it is bound to when it is started.
+    #[serde(default)]
+    pub pin: Pin,
     /// All that is written into the configuration file.
     pub flags: BTreeMap<String, String>,
+}
+
+/// What a daemon is bound to when it is started.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pin {
+    /// Processors as `taskset` and `numactl` take them.
+    pub cpus: Option<String>,
+    /// NUMA node.
+    pub numa: Option<u32>,
+    /// Open files.
+    pub nofile: Option<u32>,
+}
+
+impl Pin {
+    /// The program that binds a daemon, and its arguments; empty when it is bound to nothing.
+    pub fn command(&self) -> String {
+        match (&self.cpus, self.numa) {
+            (Some(cpus), Some(node)) => format!("numactl --physcpubind={cpus} --membind={node}"),
+            (None, Some(node)) => format!("numactl --cpunodebind={node} --membind={node}"),
+            (Some(cpus), None) => format!("taskset -c {cpus}"),
+            (None, None) => String::new(),
+        }
+    }
+
+    /// Numbers of the processors.
+    pub fn processors(&self) -> BTreeSet<u32> {
+        self.cpus
+            .as_deref()
+            .and_then(|cpus| processors(cpus).ok())
+            .unwrap_or_default()
+    }
+}
+
+/// Reads `0-15,32`.
+///
+/// # Errors
+/// A sentence when the text is something else.
+pub(crate) fn processors(text: &str) -> Result<BTreeSet<u32>, String> {
+    let wrong = || {
+        format!(
+            "`{}` is not a list of processors such as 0-15,32",
+            text.escape_debug()
+        )
+    };
+    let number = |t: &str| {
+        t.parse::<u32>()
+            .ok()
+            .filter(|n| *n < 4096 && t.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let mut all = BTreeSet::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let bounds = number(first)
+            .zip(number(last))
+            .filter(|(first, last)| first <= last);
+        let (first, last) = bounds.ok_or_else(wrong)?;
+        all.extend(first..=last);
+    }
+    Ok(all)
 }
 
 /// The monitoring stack.

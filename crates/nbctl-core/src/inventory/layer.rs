@@ -6,7 +6,7 @@
 use super::at::{At, Place};
 use super::flags::Flags;
 use super::names::DaemonRole;
-use super::spec::{HostSpec, Inventory, NebulaSpec, RoleSpec};
+use super::spec::{HostSpec, Inventory, NebulaSpec, PinSpec, RoleSpec};
 
 /// What one place says about a daemon.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +19,7 @@ pub(crate) struct Layer<'a> {
     pub data_dir: Option<&'a At<String>>,
     pub data_dirs: Option<&'a At<Vec<At<String>>>>,
     pub log_dir: Option<&'a At<String>>,
+    pub pin: Option<&'a PinSpec>,
     pub flags: &'a Flags,
 }
 
@@ -64,6 +65,7 @@ impl<'a> Layer<'a> {
             data_dir: nebula.data_dir.as_ref(),
             data_dirs: None,
             log_dir: nebula.log_dir.as_ref(),
+            pin: None,
             flags: &nebula.flags,
         }
     }
@@ -77,6 +79,7 @@ impl<'a> Layer<'a> {
             data_dir: host.data_dir.as_ref(),
             data_dirs: None,
             log_dir: host.log_dir.as_ref(),
+            pin: None,
             flags: &host.flags,
         }
     }
@@ -90,6 +93,7 @@ impl<'a> Layer<'a> {
             data_dir: spec.data_dir.as_ref(),
             data_dirs: spec.data_dirs.as_ref(),
             log_dir: spec.log_dir.as_ref(),
+            pin: spec.pin.as_ref(),
             flags: &spec.flags,
         }
     }

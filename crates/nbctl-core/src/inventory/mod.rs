@@ -23,7 +23,7 @@ mod version;
 
 pub use at::{At, Place};
 pub use cluster::{
-    Cluster, Daemon, GraphLogin, Host, Monitor, PackageSource, Secret, SourceMark, SshTarget,
+    Cluster, Daemon, GraphLogin, Host, Monitor, PackageSource, Pin, Secret, SourceMark, SshTarget,
 };
 pub use flags::{FlagLine, FlagValue, Flags, Scalar};
 pub use ini::{Converted, convert, is_ini};

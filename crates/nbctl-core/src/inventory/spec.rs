@@ -97,9 +97,24 @@ pub struct RoleSpec {
     pub data_dirs: Option<At<Vec<At<String>>>>,
     /// Folder for logs.
     pub log_dir: Option<At<String>>,
+    /// Processors, memory and limits it is bound to.
+    pub pin: Option<PinSpec>,
     /// Flags of this role.
     #[serde(default)]
     pub flags: Flags,
+}
+
+/// What a daemon is bound to when it is started.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PinSpec {
+    /// Processors by number, such as `0-15,32-47`.
+    pub cpus: Option<At<String>>,
+    /// NUMA node of its memory, and of its processors unless `cpus` says which.
+    pub numa: Option<At<u32>>,
+    /// Open files it may have (default 130000).
+    #[schemars(range(min = 1024))]
+    pub nofile: Option<At<u32>>,
 }
 
 /// How a package is installed.

@@ -45,6 +45,7 @@ fn main() {
         trial("deb_packages", deb_packages),
         trial("two_claims", two_claims),
         trial("stopping_is_seen_through", stopping_is_seen_through),
+        trial("a_daemon_is_bound_as_asked", a_daemon_is_bound_as_asked),
         trial(
             "a_failed_start_shows_last_words",
             a_failed_start_shows_last_words,
@@ -100,6 +101,35 @@ fn daemon() {
     fs::write(flag("--pid_file="), child.id().to_string()).unwrap();
     // The scripts wait for the name of the executable, which sh has to give up first.
     std::thread::sleep(Duration::from_millis(100));
+}
+
+/// Processors and open files of the running process are those of the inventory.
+fn a_daemon_is_bound_as_asked() {
+    if !sh("command -v taskset").status.success() {
+        eprintln!("left out: there is no taskset on this machine");
+        return;
+    }
+    let mut bed = Bed::new("wal_ttl: 600");
+    for daemon in &mut bed.cluster.daemons {
+        if daemon.role == DaemonRole::Storaged {
+            daemon.pin.cpus = Some("0".to_owned());
+            daemon.pin.nofile = Some(1500);
+        }
+    }
+    apply(&bed.deploy());
+    let proc = |role, file: &str, field: &str| {
+        let pid = bed.pid(role).unwrap();
+        let text = fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap();
+        let line = text.lines().find(|line| line.starts_with(field)).unwrap();
+        line.strip_prefix(field).unwrap().trim().to_owned()
+    };
+    assert_eq!(
+        proc(DaemonRole::Storaged, "status", "Cpus_allowed_list:"),
+        "0"
+    );
+    assert!(proc(DaemonRole::Storaged, "limits", "Max open files").starts_with("1500 "));
+    assert!(!proc(DaemonRole::Graphd, "limits", "Max open files").starts_with("1500 "));
+    bed.teardown();
 }
 
 fn deploy_and_teardown() {

@@ -3,7 +3,7 @@
 use super::Look;
 use crate::deploy::{OPEN_FILES, is_ip, roots, sudo};
 use crate::facts::Glibc;
-use crate::inventory::{DaemonRole, Install};
+use crate::inventory::{DaemonRole, Install, Pin};
 use crate::package::Arch;
 
 /// Oldest kernel the vendor asks for.
@@ -17,6 +17,7 @@ pub(super) fn all(look: &mut Look<'_>) {
         rpm(look);
     }
     open_files(look);
+    pins(look);
     memory_settings(look);
     caches(look);
 }
@@ -152,6 +153,60 @@ fn open_files(look: &mut Look<'_>) {
         }
         Some(hard) => look.pass("open files", format!("up to {hard} per process")),
         None => look.pass("open files", "no limit"),
+    }
+}
+
+/// What daemons are bound to must be there, and the program that binds them.
+fn pins(look: &mut Look<'_>) {
+    let cpus = look.facts.system.cpus;
+    let (_, hard) = look.facts.nofile;
+    for daemon in look
+        .daemons
+        .iter()
+        .copied()
+        .filter(|d| d.pin != Pin::default())
+    {
+        let (id, command) = (daemon.id(), daemon.pin.command());
+        let tool = command.split(' ').next().filter(|tool| !tool.is_empty());
+        if let Some(tool) = tool.filter(|tool| !look.facts.has(tool)) {
+            let fix = format!(
+                "install it ({} on most systems), or leave out `pin`",
+                if tool == "taskset" {
+                    "util-linux"
+                } else {
+                    tool
+                }
+            );
+            look.fail(
+                "pin",
+                format!("{id} is bound by {tool}, which is missing"),
+                &fix,
+            );
+        }
+        if let Some(last) = daemon
+            .pin
+            .processors()
+            .last()
+            .filter(|last| cpus > 0 && **last >= cpus)
+        {
+            let message = format!(
+                "{id} is bound to processor {last}, but the host has 0 to {}",
+                cpus - 1
+            );
+            look.fail("pin", message, "correct `pin.cpus`");
+        }
+        if let Some(files) = daemon
+            .pin
+            .nofile
+            .filter(|files| hard.is_some_and(|hard| hard < u64::from(*files)))
+        {
+            let message = format!("{id} wants {files} open files, the host allows fewer");
+            look.fail(
+                "pin",
+                message,
+                "raise nofile in /etc/security/limits.d and log in again",
+            );
+        }
     }
 }
 

@@ -7,6 +7,7 @@ mod folders;
 mod options;
 mod ports;
 mod shape;
+mod values;
 
 use super::problem::Problem;
 use super::resolve::Draft;
@@ -16,4 +17,5 @@ pub(super) fn all(draft: &Draft<'_>, problems: &mut Vec<Problem>) {
     ports::check(draft, problems);
     folders::check(draft, problems);
     flags::check(draft, problems);
+    values::check(draft, problems);
 }

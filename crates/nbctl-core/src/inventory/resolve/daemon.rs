@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::at::{At, Place};
-use super::super::cluster::Daemon;
+use super::super::cluster::{Daemon, Pin, processors};
 use super::super::flags::{FlagLine, FlagValue};
 use super::super::layer::{Layer, Layers};
 use super::super::layout::Layout;
@@ -35,6 +35,29 @@ pub(crate) struct Places {
     pub root: Place,
     pub data: Place,
     pub log: Place,
+}
+
+impl DaemonDraft<'_> {
+    /// Where a flag of this daemon is written last; `None` when nobody wrote it.
+    pub(crate) fn flag_place(&self, name: &str) -> Option<Place> {
+        let written = |layer: &Layer<'_>| {
+            layer
+                .flags
+                .lines
+                .iter()
+                .rev()
+                .find(|l| l.name == name)
+                .map(|l| l.place)
+        };
+        self.layers.strongest(written)
+    }
+
+    /// Where the processors it is bound to are written.
+    pub(crate) fn cpus_place(&self) -> Option<Place> {
+        self.layers
+            .strongest(|l| l.pin?.cpus.as_ref())
+            .map(|cpus| cpus.place)
+    }
 }
 
 pub(super) fn all<'a>(
@@ -91,10 +114,26 @@ fn one<'a>(
         )?,
         data_paths: data.iter().map(|d| d.join(data_name(role))).collect(),
         data_dirs: data,
+        pin: pin(&layers, problems),
         flags: BTreeMap::new(),
         root,
     };
     Some(DaemonDraft { daemon, at, layers })
+}
+
+/// Each part from the strongest layer that names it.
+fn pin(layers: &Layers<'_>, problems: &mut Vec<Problem>) -> Pin {
+    let cpus = layers.strongest(|l| l.pin?.cpus.as_ref());
+    let known = |cpus: &&At<String>| keep(processors(cpus), cpus.place, problems).is_some();
+    Pin {
+        cpus: cpus.filter(known).map(|cpus| cpus.value.clone()),
+        numa: layers
+            .strongest(|l| l.pin?.numa.as_ref())
+            .map(|node| node.value),
+        nofile: layers
+            .strongest(|l| l.pin?.nofile.as_ref())
+            .map(|files| files.value),
+    }
 }
 
 const fn data_name(role: DaemonRole) -> &'static str {

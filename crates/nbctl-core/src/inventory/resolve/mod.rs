@@ -103,11 +103,13 @@ fn resolve(spec: &Inventory, source: &Source, problems: &mut Vec<Problem>) -> Op
         hosts,
         daemons,
     };
+    if let Some((version, _)) = version {
+        daemon::fill_flags(&mut draft, version);
+    }
     check::all(&draft, problems);
     let monitor = monitor::resolve(&draft, source, problems);
     let graph = graph(&spec.nebula, source, problems);
     let (version, line) = version?;
-    daemon::fill_flags(&mut draft, version);
     let daemons: Vec<_> = draft.daemons.into_iter().map(|d| d.daemon).collect();
     let name = spec.cluster.value.clone();
     Some(Cluster {

@@ -16,7 +16,7 @@ use tokio::time::sleep;
 pub const MAX_STDOUT: usize = 16 << 20;
 /// What is kept of the end of standard error, in bytes.
 pub const KEPT_STDERR: usize = 32 << 10;
-/// After the process has ended and its answer is whole: how long a silent pipe is still listened to.
+/// After the answer is whole: how long a silent pipe is still listened to.
 const LINGER: Duration = Duration::from_secs(2);
 
 pub(super) type Writer = Pin<Box<dyn AsyncWrite + Send>>;
@@ -66,6 +66,9 @@ pub(super) struct Raw {
 
 /// Feeds and reads `running` until it has ended; what came so far is in `raw` even when it is given up.
 /// A success is one whose standard output ends with `mark`, which is taken off.
+///
+/// The code is asked for last: it overtakes the output, and ssh's master throws away the rest of the output as
+/// soon as who asked has the code and is gone.
 pub(super) async fn collect(
     running: Running,
     input: &Input,
@@ -76,20 +79,17 @@ pub(super) async fn collect(
         stdin,
         mut stdout,
         mut stderr,
-        mut wait,
+        wait,
     } = running;
     let mut writing = std::pin::pin!(feed(stdin, input));
-    let (mut fed, mut code) = (false, None);
-    let (mut out_open, mut err_open) = (true, true);
-    while code.is_none() || out_open || err_open {
-        // The code may overtake the output, and by far on a busy machine.
-        let whole = code.is_some_and(|code| code != 0) || raw.stdout.ends_with(mark.as_bytes());
+    let (mut fed, mut out_open, mut err_open) = (false, true, true);
+    while out_open || err_open {
+        let whole = raw.stdout.ends_with(mark.as_bytes());
         tokio::select! {
             () = &mut writing, if !fed => fed = true,
             more = fill(&mut raw.stdout, &mut stdout), if out_open => out_open = more?,
             more = fill(&mut raw.stderr, &mut stderr), if err_open => err_open = more?,
-            ended = &mut wait, if code.is_none() => code = Some(ended?),
-            () = sleep(LINGER), if code.is_some() && (whole || !out_open) => {
+            () = sleep(LINGER), if whole => {
                 tracing::debug!("a background process holds the output of a finished script open");
                 break;
             }
@@ -99,7 +99,7 @@ pub(super) async fn collect(
         }
         keep_end(&mut raw.stderr, KEPT_STDERR);
     }
-    raw.code = code.unwrap_or_default();
+    raw.code = wait.await?;
     raw.unmark(mark)
 }
 
@@ -172,18 +172,6 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn output_may_come_long_after_the_code() {
-        let (ended, raw) = answer(0, async |mut said| {
-            said.write_all(b"beg").await.unwrap();
-            sleep(LINGER + Duration::from_millis(300)).await;
-            said.write_all(b"un\nmark\n").await.unwrap();
-            Some(said)
-        })
-        .await;
-        assert_eq!((ended, raw.stdout), (Ok(()), b"begun".to_vec()));
-    }
-
-    #[tokio::test]
     async fn success_without_its_end_is_none() {
         let cut = async |mut said: DuplexStream| {
             said.write_all(b"begun\nma").await.unwrap();
@@ -195,8 +183,43 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_failure_is_not_held_up_by_who_keeps_its_pipe() {
-        let (ended, raw) = answer(1, async |said| Some(said)).await;
-        assert_eq!((ended, raw.code), (Ok(()), 1));
+    async fn a_whole_answer_is_not_held_up_by_who_keeps_its_pipe() {
+        let (ended, raw) = answer(1, async |mut said| {
+            said.write_all(b"begun\nmark\n").await.unwrap();
+            Some(said)
+        })
+        .await;
+        assert_eq!(
+            (ended, raw.code, raw.stdout),
+            (Ok(()), 1, b"begun".to_vec())
+        );
+    }
+
+    /// As ssh's master does it: once the code is taken, nothing more comes.
+    #[tokio::test]
+    async fn the_code_is_asked_for_last() {
+        let (stdout, mut said) = duplex(64);
+        let (asked, mut was_asked) = tokio::sync::oneshot::channel();
+        let running = Running {
+            stdin: None,
+            stdout: Box::pin(stdout),
+            stderr: Box::pin(empty()),
+            wait: async move {
+                asked.send(()).ok();
+                Ok(0)
+            }
+            .boxed(),
+        };
+        let (input, mut raw) = (Input::Bytes(Vec::new()), Raw::default());
+        let work = collect(running, &input, (64, MARK), &mut raw);
+        let speak = async {
+            sleep(Duration::from_millis(200)).await;
+            if was_asked.try_recv().is_err() {
+                said.write_all(b"begun\nmark\n").await.unwrap();
+            }
+            drop(said);
+        };
+        let (ended, ()) = tokio::join!(work, speak);
+        assert_eq!((ended, raw.stdout), (Ok(()), b"begun".to_vec()));
     }
 }

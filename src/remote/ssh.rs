@@ -28,7 +28,7 @@ const CHANNELS: usize = 8;
 /// Tries when sshd drops a connection at the door (`MaxStartups`).
 const CONNECT_TRIES: u32 = 6;
 /// Tries when sshd takes no further channel (`MaxSessions` below ours).
-const CHANNEL_TRIES: u32 = 40;
+const CHANNEL_TRIES: u32 = 240;
 /// A master nobody closed (kill -9) goes by itself after this long.
 const ORPHAN: Duration = Duration::from_mins(10);
 

@@ -19,8 +19,6 @@ use super::{Job, KillOnDrop, Link, script};
 const PROGRAM: &str = r#""$@"; exit $?"#;
 /// After its input was closed the program may take this long.
 const FAREWELL: Duration = Duration::from_secs(10);
-/// After its end, how long its output is still listened to: on a busy machine the code overtakes the last lines.
-const LINGER: Duration = Duration::from_secs(20);
 const FAR: Duration = Duration::from_hours(24 * 365);
 
 /// What is run.
@@ -87,7 +85,11 @@ struct Talk {
 
 impl Talk {
     fn goes_on(&self) -> bool {
-        self.code.is_none() || self.out_open || self.err_open
+        self.code.is_none()
+    }
+
+    fn silent(&self) -> bool {
+        !self.out_open && !self.err_open
     }
 
     /// Writes to a program that may have ended; its exit code tells why it did.
@@ -101,11 +103,6 @@ impl Talk {
     fn farewell(&mut self) {
         self.stdin = None;
         self.until = Instant::now() + FAREWELL;
-    }
-
-    fn ended(&mut self, code: i32) {
-        self.code = Some(code);
-        self.until = Instant::now() + LINGER;
     }
 }
 
@@ -137,7 +134,8 @@ async fn talk(
                 talk.out_open = next.is_ok_and(|next| next.map(|text| line(&text)).is_some());
             }
             more = fill(&mut raw.stderr, &mut stderr), if talk.err_open => talk.err_open = more?,
-            ended = &mut wait, if talk.code.is_none() => talk.ended(ended?),
+            // Last: ssh's master throws away the output of whom the code was taken.
+            ended = &mut wait, if talk.silent() => talk.code = Some(ended?),
             _ = beat.tick(), if talk.stdin.is_some() => talk.say(b"\n").await,
             () = dialogue.cancel.cancelled(), if talk.stdin.is_some() => talk.farewell(),
             () = sleep_until(talk.until) => break,

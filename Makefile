@@ -29,6 +29,11 @@ panels: cargo ## every query of every dashboard, against real servers with the d
 	@$(BED)/setup.sh build bed tests
 	@$(BED)/test.sh pipeline
 
+.PHONY: faults
+faults: cargo ## kills nbctl after every step of a deploy, and hosts under it: up to an hour
+	@$(BED)/setup.sh build bed tests
+	@$(BED)/test.sh faults
+
 .PHONY: check
 check: cargo ## formatting, clippy, documentation, shell scripts
 	@$(BED)/setup.sh build

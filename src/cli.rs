@@ -4,12 +4,14 @@
 //! Duties: no I/O, no defaults that depend on the machine.
 
 mod config;
+mod life;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-pub use self::config::{Config, ConfigSet, ConfigShow, Pick};
+pub use self::config::{Config, ConfigSet, ConfigShow};
+pub use self::life::{Exec, Level, Life, Logs, Pick, Pull, Push, Severity, Stopping};
 
 use crate::reporter::Output;
 
@@ -116,6 +118,8 @@ pub enum Command {
         #[arg(long)]
         purge: bool,
     },
+    #[command(flatten)]
+    Life(Life),
     /// Make data sets, look at them
     #[command(subcommand)]
     Data(DataCommand),

@@ -148,7 +148,12 @@ impl Context {
                 .at(folder.display().to_string())
                 .hint("choose another one with --state-dir")
         })?;
-        FileJournal::open(&folder.join("journal.jsonl"))
+        FileJournal::open(&self.journal_path())
+    }
+
+    /// Where it lies.
+    pub fn journal_path(&self) -> PathBuf {
+        self.cluster_dir().join("journal.jsonl")
     }
 
     /// Name of this machine, for owner markers.

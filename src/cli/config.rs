@@ -1,23 +1,8 @@
 //! Command line of `nbctl config`.
 
 use clap::{Args, Subcommand};
-use nbctl_core::inventory::Role;
 
-/// Which hosts and roles.
-#[derive(Debug, Clone, Default, Args)]
-pub struct Pick {
-    /// Roles: metad, graphd, storaged [default: all]
-    #[arg(long, value_delimiter = ',', value_parser = role, value_name = "ROLE")]
-    pub role: Vec<Role>,
-    /// Hosts by name or address, with ranges `s[1:3]` and `*` [default: all]
-    #[arg(long, value_delimiter = ',', value_name = "HOST")]
-    pub host: Vec<String>,
-}
-
-fn role(text: &str) -> Result<Role, String> {
-    text.parse()
-        .map(|role: nbctl_core::inventory::DaemonRole| role.into())
-}
+use super::Pick;
 
 /// `nbctl config …`.
 #[derive(Debug, Clone, Subcommand)]

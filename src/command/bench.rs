@@ -16,7 +16,7 @@ use crate::phase::bench::{Bench, Done};
 use crate::phase::course::Course;
 use crate::phase::facts::now_ms;
 use crate::phase::{
-    compact, connect, data, facts, import, observe, schema, settle, snapshot, stress,
+    compact, connect, data, facts, import, lease, observe, schema, settle, snapshot, stress,
 };
 use crate::record::{NewRun, Redactor, RunStore};
 use crate::report::{self, Format};
@@ -50,10 +50,16 @@ pub(super) async fn full(ctx: &Context, args: &BenchFull) -> anyhow::Result<Exit
     let working = Working::new(ctx).await?;
     let fleet = connect::all(ctx).await?;
     let mut bench = Bench::new(ctx, &fleet, &working.graph, working.cancel.clone())?;
-    let mut store = begin(&bench, &playbook).await?;
-    bench.course = Course::open(ctx, &fleet, &store.manifest().id).await;
-    let failure = phases(&bench, &playbook, &mut store).await.err();
-    bench.course.close().await;
+    let scope = working.scope(ctx, &fleet, "bench");
+    // Nobody may redeploy under a measurement.
+    let work = async {
+        let mut store = begin(&bench, &playbook).await?;
+        bench.course = Course::open(ctx, &fleet, &store.manifest().id).await;
+        let failure = phases(&bench, &playbook, &mut store).await.err();
+        bench.course.close().await;
+        anyhow::Ok((store, failure))
+    };
+    let (mut store, failure) = Box::pin(lease::under(&scope, work)).await?;
     observe_hosts(ctx, &fleet, &mut store).await?;
     store.finish(now_ms())?;
     fleet.close().await;

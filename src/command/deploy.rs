@@ -8,7 +8,7 @@ use nbctl_core::plan::Plan;
 
 use crate::command::{Working, confirm};
 use crate::context::{Context, LAST_DEPLOY};
-use crate::phase::{connect, facts, observe, package};
+use crate::phase::{connect, facts, lease, observe, package};
 
 pub(super) async fn run(ctx: &Context) -> anyhow::Result<ExitCode> {
     let begun = Instant::now();
@@ -29,21 +29,46 @@ pub(super) async fn run(ctx: &Context) -> anyhow::Result<ExitCode> {
 pub(super) async fn converge(ctx: &Context) -> Result<Plan, Failure> {
     let working = Working::new(ctx).await?;
     let fleet = connect::all(ctx).await?;
-    let plan = plan(ctx, &working, &fleet).await?;
+    let mut plan = plan(ctx, &working, &fleet, true).await?;
     if !plan.is_empty() && !ctx.global.dry_run {
         confirm::apply(ctx, &shown(&plan))?;
         remember(ctx)?;
-        working.apply(ctx, &fleet, &plan).await?;
-        verify(ctx, &working, &fleet).await?;
+        plan = apply(ctx, &working, &fleet, &plan).await?;
     }
     fleet.close().await;
     Ok(plan)
+}
+
+/// Marks the folders, in which the leases can lie then, and does what is left to do: somebody else may have worked
+/// there between the first look and the lease.
+async fn apply(
+    ctx: &Context,
+    working: &Working,
+    fleet: &crate::remote::Fleet,
+    first: &Plan,
+) -> Result<Plan, Failure> {
+    let (claims, rest) = deploy::split_claims(first);
+    working.apply(ctx, fleet, &claims).await?;
+    let scope = working.scope(ctx, fleet, "deploy");
+    lease::under(&scope, async {
+        let now = plan(ctx, working, fleet, false).await?;
+        if now != rest && !now.is_empty() {
+            confirm::apply(ctx, &format!("the hosts have changed meanwhile\n{now}"))?;
+        }
+        working.apply(ctx, fleet, &now).await?;
+        verify(ctx, working, fleet).await?;
+        let mut done = claims;
+        done.extend(now);
+        Ok(done)
+    })
+    .await
 }
 
 async fn plan(
     ctx: &Context,
     working: &Working,
     fleet: &crate::remote::Fleet,
+    told: bool,
 ) -> Result<Plan, Failure> {
     let (facts, seen) = tokio::join!(
         facts::gather(&ctx.cluster, fleet),
@@ -60,8 +85,15 @@ async fn plan(
         observed: &seen.observed,
         control: &Context::control_name(),
     };
-    warn(ctx, &deploy::checks(&given));
-    for advice in deploy::advice(&given) {
+    if told {
+        warn(ctx, &deploy::checks(&given));
+        advise(ctx, &given);
+    }
+    deploy::plan(&given)
+}
+
+fn advise(ctx: &Context, given: &Given<'_>) {
+    for advice in deploy::advice(given) {
         let whom = if advice.hosts.is_empty() {
             ctx.cluster.name.clone()
         } else {
@@ -69,7 +101,6 @@ async fn plan(
         };
         ctx.sink.note(format!("advice: {whom}: {}", advice.text));
     }
-    deploy::plan(&given)
 }
 
 /// The same remark of several hosts is one warning.

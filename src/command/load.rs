@@ -10,7 +10,7 @@ use crate::command::Working;
 use crate::context::Context;
 use crate::phase::bench::Bench;
 use crate::phase::course::Course;
-use crate::phase::{connect, data, import, schema, stress};
+use crate::phase::{connect, data, import, lease, schema, stress};
 use crate::reporter::Reporter;
 
 /// `nbctl data …`: of this machine only.
@@ -57,7 +57,8 @@ pub(super) async fn import(ctx: &Context, args: &Import) -> anyhow::Result<ExitC
     let fleet = connect::all(ctx).await?;
     let mut bench = Bench::new(ctx, &fleet, &working.graph, working.cancel())?;
     bench.course = Course::open(ctx, &fleet, &trial("import")).await;
-    let done = import_with(&bench, args).await;
+    let scope = working.scope(ctx, &fleet, "import");
+    let done = Box::pin(lease::under(&scope, import_with(&bench, args))).await;
     bench.course.close().await;
     fleet.close().await;
     let result = done?;
@@ -144,7 +145,8 @@ pub(super) async fn stress(ctx: &Context, args: &StressRun) -> anyhow::Result<Ex
     let fleet = connect::all(ctx).await?;
     let mut bench = Bench::new(ctx, &fleet, &working.graph, working.cancel())?;
     bench.course = Course::open(ctx, &fleet, &trial("stress")).await;
-    let done = stress_all(&bench, args, &chosen).await;
+    let scope = working.scope(ctx, &fleet, "stress");
+    let done = Box::pin(lease::under(&scope, stress_all(&bench, args, &chosen))).await;
     bench.course.close().await;
     fleet.close().await;
     let results = done?;

@@ -8,6 +8,7 @@ mod deploy;
 mod help;
 mod init;
 mod inventory;
+mod life;
 mod load;
 mod monitor;
 mod report;
@@ -56,6 +57,7 @@ pub fn run(cli: Cli, reporter: &Reporter) -> anyhow::Result<ExitCode> {
             )?;
             block_on(deploy::run(&ctx))
         }
+        Command::Life(args) => block_on(life::run(&args, &context(global, reporter)?)),
         Command::Data(args) => block_on(load::data(&args, reporter)),
         Command::Import(args) => block_on(load::import(&context(global, reporter)?, &args)),
         Command::Stress(cli::Stress::List) => {

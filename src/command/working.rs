@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::context::Context;
 use crate::graph::GraphService;
 use crate::interrupt;
+use crate::phase::lease::Scope;
 use crate::remote::Fleet;
 use crate::runner::{Nobody, Runner};
 
@@ -42,6 +43,21 @@ impl Working {
     /// Cancelled by Ctrl-C.
     pub(super) fn cancel(&self) -> CancellationToken {
         self.cancel.clone()
+    }
+
+    /// For [`lease::under`](crate::phase::lease::under).
+    pub(super) fn scope<'a>(
+        &'a self,
+        ctx: &'a Context,
+        fleet: &'a Fleet,
+        command: &'a str,
+    ) -> Scope<'a> {
+        Scope {
+            ctx,
+            fleet,
+            cancel: &self.cancel,
+            command,
+        }
     }
 
     /// Configuration files as the inventory wants them.

@@ -115,7 +115,7 @@ impl Raw {
 }
 
 /// A process that ends without reading is no error of the feed; its exit code tells.
-async fn feed(stdin: Option<Writer>, input: &Input) {
+pub(super) async fn feed(stdin: Option<Writer>, input: &Input) {
     if let (Some(mut stdin), Input::Bytes(bytes)) = (stdin, input)
         && stdin.write_all(bytes).await.is_ok()
     {

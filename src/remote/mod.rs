@@ -7,6 +7,7 @@
 
 mod bridge;
 mod control_dir;
+mod download;
 mod exec;
 mod fake;
 mod files;
@@ -40,7 +41,7 @@ pub use self::files::{Written, hash_file};
 pub use self::fleet::{Fleet, FleetDirs, join_failures};
 pub use self::here::Here;
 pub use self::output::Output;
-pub use self::script::{ALREADY_SO, unless};
+pub use self::script::{ALREADY_SO, of_process as scripts_of_process, unless};
 pub use self::ssh::{SshLink, SshPlace};
 pub use self::stream::Dialogue;
 pub use self::target::Target;
@@ -248,6 +249,12 @@ impl Link {
         self.kill(&job.token, job.sudo).await;
         guard.armed = false;
         Err(failure)
+    }
+
+    /// Ends the scripts that a process which was killed left behind on the host, by what their tokens begin with
+    /// ([`scripts_of_process`] of that process).
+    pub async fn end_scripts(&self, token: &str) {
+        self.kill(token, self.sudo).await;
     }
 
     async fn kill(&self, token: &str, sudo: bool) {

@@ -86,7 +86,11 @@ impl Output {
         }
     }
 
-    pub(super) fn check_sudo(&self, host: &HostName) -> Result<(), Failure> {
+    /// Tells a refusal of sudo from a failure of what ran under it.
+    ///
+    /// # Errors
+    /// Sudo refused: why, and what to write into sudoers.
+    pub fn check_sudo(&self, host: &HostName) -> Result<(), Failure> {
         if self.code == 0 || !self.stderr.contains("sudo: ") {
             return Ok(());
         }

@@ -7,6 +7,7 @@
 //! the end, shows that all of the output has come back.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -49,11 +50,17 @@ done
 end KILL
 exit 0"#;
 
-/// A name for one run that no other run has, here or elsewhere.
+/// A name for one run that no other run has, here or elsewhere; none is the beginning of another.
 pub(super) fn token() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let serial = NEXT.fetch_add(1, Ordering::Relaxed);
-    format!("nbctl-{:016x}-{serial}", random())
+    format!("{}-{serial}.", of_process())
+}
+
+/// What the tokens of this process begin with: whoever takes over from it ends its scripts by it.
+pub fn of_process() -> &'static str {
+    static NAME: OnceLock<String> = OnceLock::new();
+    NAME.get_or_init(|| format!("nbctl-{:016x}", random()))
 }
 
 /// Differs from call to call and from process to process; the standard library seeds its hash maps by it.

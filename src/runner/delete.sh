@@ -1,6 +1,7 @@
 # Deletes one path of ours. Before this text stand p (path), root (folder with the owner marker) and id (cluster).
 # Exit codes: 0 gone (or was), 65 refused, 1 something could not be removed.
 marker=.nbctl-owner
+lease=.nbctl-lease
 refuse() { echo "refused: $*" >&2; exit 65; }
 real() { [ -d "$1" ] && [ "$(cd -P -- "$1" 2>/dev/null && pwd -P)" = "$1" ]; }
 owned() { [ ! -L "$1" ] && [ -f "$1" ] && grep -qxF "cluster_id=$id" "$1"; }
@@ -62,7 +63,7 @@ while read -r a b c d m more; do
   esac
 done </proc/self/mountinfo
 if [ $self = yes ]; then set -- "$@" -path ./lost+found -prune -o; fi
-rest() { find . -xdev -mindepth 1 "$@" ! -path "./$marker" -print 2>/dev/null | head -n 3; }
+rest() { find . -xdev -mindepth 1 "$@" ! -path "./$marker" ! -path "./$lease" -print 2>/dev/null | head -n 3; }
 
 if ! owned "$root/$marker"; then
   if [ -z "$(rest "$@")" ] && [ ! -e "./$marker" ]; then echo "::nbctl:already-so::"; exit 0; fi
@@ -71,10 +72,10 @@ fi
 foreign=$(find . -xdev "$@" -name "$marker" ! -exec grep -qxF "cluster_id=$id" {} \; -print | head -n 1)
 if [ -n "$foreign" ]; then refuse "$p holds what belongs to another cluster ($foreign)"; fi
 
-# The marker goes last, so that a deletion cut short can be taken up again.
-find . -xdev -mindepth 1 "$@" ! -type d ! -path "./$marker" -exec rm -f -- {} +
+# Marker and lease go last, so that a deletion cut short can be taken up again and nobody else comes between.
+find . -xdev -mindepth 1 "$@" ! -type d ! -path "./$marker" ! -path "./$lease" -exec rm -f -- {} +
 find . -xdev -mindepth 1 "$@" -type d -print0 | sort -rz | xargs -0 -r rmdir -- 2>/dev/null
-left=$(find . -xdev -mindepth 1 "$@" ! -type d ! -path "./$marker" -print | head -n 3)
+left=$(find . -xdev -mindepth 1 "$@" ! -type d ! -path "./$marker" ! -path "./$lease" -print | head -n 3)
 if [ -z "$left" ] && [ $mounts = no ]; then left=$(rest "$@"); fi
 if [ -n "$left" ]; then
   echo "could not remove everything; left are:" >&2
@@ -82,7 +83,7 @@ if [ -n "$left" ]; then
   exit 1
 fi
 if [ $mounts = yes ]; then echo "$p holds mount points; they and what is on them stay"; fi
-rm -f -- "./$marker" || exit 1
+rm -f -- "./$marker" && rm -f -- "./$lease" || exit 1
 if [ $self = yes ]; then echo "$p is a mount point: emptied, not removed"; exit 0; fi
 if [ $mounts = yes ]; then exit 0; fi
 cd / && rmdir -- "$p"

@@ -45,13 +45,37 @@ pub struct FileJournal {
     file: Mutex<File>,
 }
 
+/// Who runs a command.
+#[derive(Debug, Clone, Copy)]
+pub struct Who<'a> {
+    /// Name of the command.
+    pub command: &'a str,
+    /// Account on the control machine.
+    pub user: &'a str,
+    /// Name of the control machine.
+    pub control: &'a str,
+}
+
 #[derive(Serialize)]
 struct Line<'a> {
     time: String,
+    /// Lines of commands at the same time are told apart by it.
+    pid: u32,
     host: &'a str,
     action: &'static str,
     title: &'a str,
     state: State,
+}
+
+#[derive(Serialize)]
+struct CommandLine<'a> {
+    time: String,
+    pid: u32,
+    command: &'a str,
+    user: &'a str,
+    control: &'a str,
+    state: &'static str,
+    outcome: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -80,16 +104,43 @@ impl FileJournal {
     fn write(&self, step: &Step, state: State, durable: bool) -> std::io::Result<()> {
         let line = Line {
             time: jiff::Timestamp::now().to_string(),
+            pid: std::process::id(),
             host: step.host.as_ref().map_or("cluster", |host| host.as_str()),
             action: action_name(&step.action),
             title: &step.title,
             state,
         };
-        let mut text = serde_json::to_vec(&line)?;
+        self.append(&line, durable)
+    }
+
+    fn append(&self, line: &impl Serialize, durable: bool) -> std::io::Result<()> {
+        let mut text = serde_json::to_vec(line)?;
         text.push(b'\n');
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.write_all(&text)?;
         if durable { file.sync_data() } else { Ok(()) }
+    }
+
+    /// A command begins, or has ended with `outcome`.
+    ///
+    /// # Errors
+    /// When the line cannot be made durable.
+    pub fn command(&self, who: &Who<'_>, outcome: Option<&str>) -> Result<(), Failure> {
+        let line = CommandLine {
+            time: jiff::Timestamp::now().to_string(),
+            pid: std::process::id(),
+            command: who.command,
+            user: who.user,
+            control: who.control,
+            state: if outcome.is_some() {
+                "ended"
+            } else {
+                "command"
+            },
+            outcome,
+        };
+        let written = self.append(&line, true);
+        written.map_err(|error| cannot(&self.path, &error))
     }
 }
 

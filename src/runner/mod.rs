@@ -6,6 +6,7 @@
 
 mod delete;
 mod flags;
+mod history;
 mod hooks;
 mod journal;
 mod step;
@@ -21,8 +22,9 @@ use nbctl_core::units::HostName;
 use tokio_util::sync::CancellationToken;
 
 pub use self::delete::{OWNER_MARKER, delete, marker_line};
+pub use self::history::{Past, read as read_history};
 pub use self::hooks::{Containers, Graph, Nobody};
-pub use self::journal::{FileJournal, Journal, NoJournal};
+pub use self::journal::{FileJournal, Journal, NoJournal, Who};
 
 use crate::event::{Event, Sink, StepOutcome};
 use crate::remote::{Fleet, join_failures};

@@ -2,6 +2,7 @@
 # test.sh: `cargo test` with four test hosts of its own, named "test", and the official clients. The hosts are removed
 # afterwards, and the engine is stopped if it was started here.
 #   test.sh BINARY...   only these test binaries, with what they print
+#   test.sh faults      only the tests that kill nbctl after every step of a deploy, and those of hosts that fail
 #   NBCTL_TEST_KEEP=1   leaves the hosts up
 set -euo pipefail
 export NBCTL_BED_NAME=test
@@ -15,6 +16,11 @@ clean_up() {
   [ -z "${NBCTL_TEST_KEEP:-}" ] || return 0
   "$BED_HERE/hosts.sh" down || true
   "$BED_HERE/engine.sh" stop || true
+}
+
+run_faults() {
+  cargo test --locked --test life -- --nocapture --test-threads 1 faults::
+  cargo test --locked --test life -- --nocapture --test-threads 1 --ignored on_test_hosts
 }
 
 run_tests() {
@@ -47,5 +53,5 @@ trap clean_up EXIT
 put_packages
 "$BED_HERE/hosts.sh" up 4
 began=$SECONDS
-run_tests "$@" </dev/null
+if [ "${1:-}" = faults ]; then run_faults; else run_tests "$@"; fi </dev/null
 say "tests passed in $((SECONDS - began)) s"

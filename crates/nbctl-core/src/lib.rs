@@ -14,6 +14,8 @@ pub mod facts;
 pub mod failure;
 pub mod flags;
 pub mod inventory;
+pub mod lease;
+pub mod logs;
 pub mod monitor;
 pub mod owner;
 pub mod package;

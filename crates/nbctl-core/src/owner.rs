@@ -104,9 +104,13 @@ fn of_dir(path: &RemotePath, cluster_id: &str, entries: &[String], facts: &HostF
             Standing::Foreign(marker)
         };
     }
-    // A disk of its own has this folder from the start; a claim cut short leaves a marker half made.
-    let ignored =
-        |name: &&String| name.as_str() != "lost+found" && !name.starts_with(".nbctl-owner.");
+    // A disk of its own has this folder from the start; a claim cut short leaves a marker half made, a deletion
+    // cut short its lease.
+    let ignored = |name: &&String| {
+        name.as_str() != "lost+found"
+            && !name.starts_with(".nbctl-owner.")
+            && !name.starts_with(crate::lease::FILE)
+    };
     let names: Vec<String> = entries.iter().filter(ignored).take(5).cloned().collect();
     if names.is_empty() {
         Standing::Free

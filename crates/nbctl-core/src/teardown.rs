@@ -14,6 +14,7 @@ use crate::deploy::{
 };
 use crate::facts::{HostFacts, PathFact, quoted};
 use crate::inventory::{Cluster, Daemon, DaemonRole, Install, Layout};
+use crate::lease::FILE as LEASE;
 use crate::owner::{MARKER, Standing, standing};
 use crate::plan::{Action, Delete, Plan, Step};
 use crate::units::{HostName, RemotePath};
@@ -159,7 +160,9 @@ impl<'a> Planner<'a> {
                 Standing::Free if facts.exists(&root) && !Self::is_mount(&root, facts) => {
                     let path = quoted(root.as_str());
                     let action = run(
-                        format!("rm -f -- {path}/{MARKER}.[0-9]* && rmdir -- {path}\n"),
+                        format!(
+                            "rm -f -- {path}/{MARKER}.[0-9]* {path}/{LEASE}* && rmdir -- {path}\n"
+                        ),
                         QUICK,
                     );
                     steps.push(Step::on(host, format!("remove empty {root}"), action));
@@ -190,10 +193,9 @@ impl<'a> Planner<'a> {
         let Some(PathFact::Dir { entries, .. }) = facts.paths.get(root) else {
             return Vec::new();
         };
-        let links = ["current", "share"];
-        let goes = |name: &&String| {
-            name.as_str() != CACHE && name.as_str() != MARKER && !links.contains(&name.as_str())
-        };
+        // Links have gone before; the lease goes when the command ends.
+        let stays = [CACHE, MARKER, LEASE, "current", "share"];
+        let goes = |name: &&String| !stays.contains(&name.as_str());
         entries
             .iter()
             .filter(goes)

@@ -8,6 +8,7 @@
 
 mod advice;
 mod check;
+mod life;
 mod request;
 mod scripts;
 mod start;
@@ -26,12 +27,13 @@ use crate::plan::{Plan, RenderedFile};
 
 pub use advice::{Advice, advice};
 pub use check::{Check, Level, checks};
+pub use life::{Life, patience};
 pub use request::{RPM_NAME, facts_request};
 pub use scripts::{
     OPEN_FILES, Patience, diagnose, install, install_rpm, remove_rpm, run, start, stop,
 };
 pub use state::{Facts, claimed, process, programs, roots, version_of};
-pub use steps::cache_path;
+pub use steps::{cache_path, split_claims};
 pub use verify::{Difference, ReadFlags, differences, parse_flags};
 
 pub(crate) use request::{is_ip, sudo};

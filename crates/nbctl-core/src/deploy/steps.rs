@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::scripts::{self, Patience};
+use super::start::Starting;
 use super::verify::differences;
 use super::{Given, state};
 use crate::facts::{HostFacts, PathFact};
@@ -18,9 +19,11 @@ use crate::units::{HostName, RemotePath};
 /// Creating folders on a slow disk.
 const CLAIM: Duration = Duration::from_mins(1);
 
+const CLAIM_STAGE: &str = "claim folders";
+
 /// What must happen to a daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Need {
+enum Need {
     /// Runs as wanted.
     Nothing,
     /// Does not run.
@@ -29,10 +32,17 @@ pub(super) enum Need {
     Restart(String),
 }
 
-pub(super) struct Planner<'a> {
-    pub(super) given: &'a Given<'a>,
+struct Planner<'a> {
+    given: &'a Given<'a>,
     claim: Claim<'a>,
-    pub(super) needs: Vec<(&'a Daemon, Need)>,
+    needs: Vec<(&'a Daemon, Need)>,
+}
+
+/// The steps that make folders ours, and all others: leases can be taken in between.
+pub fn split_claims(plan: &Plan) -> (Plan, Plan) {
+    let stages = plan.stages.iter().cloned();
+    let (claims, rest) = stages.partition(|stage| stage.name == CLAIM_STAGE);
+    (Plan { stages: claims }, Plan { stages: rest })
 }
 
 /// Where a package lies on a host: beside the first installation, by digest.
@@ -52,7 +62,7 @@ pub(super) fn all<'a>(given: &'a Given<'a>, claim: Claim<'a>) -> Plan {
         needs,
     };
     let mut plan = Plan::default();
-    plan.stage("claim folders", planner.on_hosts(Planner::claim_host));
+    plan.stage(CLAIM_STAGE, planner.on_hosts(Planner::claim_host));
     plan.stage("stage package", planner.on_hosts(Planner::stage));
     // The RPM database drops the old version when it takes the new one: not under running daemons.
     let rpm = given.cluster.install == Install::Rpm;
@@ -69,7 +79,17 @@ pub(super) fn all<'a>(given: &'a Given<'a>, claim: Claim<'a>) -> Plan {
     plan.stage("install", after);
     plan.stage("switch version", planner.on_hosts(Planner::switch));
     plan.stage("write configuration", planner.confs());
-    planner.start(&mut plan);
+    let starting = planner
+        .needs
+        .iter()
+        .filter(|(_, need)| *need != Need::Nothing);
+    let starting = Starting {
+        cluster: given.cluster,
+        observed: given.observed,
+        daemons: starting.map(|(daemon, _)| *daemon).collect(),
+        up: given.cluster.daemons.iter().collect(),
+    };
+    starting.plan(&mut plan);
     plan
 }
 
@@ -288,7 +308,7 @@ pub(crate) fn is_debian(facts: &HostFacts) -> bool {
     matches!(facts.system.os.as_str(), "debian" | "ubuntu")
 }
 
-fn list(paths: &[&RemotePath]) -> String {
+pub(super) fn list(paths: &[&RemotePath]) -> String {
     let words: Vec<&str> = paths.iter().map(|path| path.as_str()).collect();
     words.join(", ")
 }

@@ -1,3 +1,8 @@
+# Whatever runs below our folder under this name, also what was started past nbctl.
+is_mine() {
+  case ${1% (deleted)} in "$root"/*"/$name") return 0 ;; esac
+  return 1
+}
 running=$(mine)
 if [ -n "$running" ]; then
   kill -TERM $running 2>/dev/null

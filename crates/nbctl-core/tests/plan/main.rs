@@ -7,6 +7,7 @@
     reason = "a helper that fails is a failed test"
 )]
 
+mod life;
 mod world;
 
 use std::collections::BTreeMap;
@@ -52,6 +53,12 @@ struct Case {
     /// Storageds that SHOW HOSTS does not know any more.
     #[serde(default)]
     forgotten: Vec<String>,
+    /// Hosts that a start, stop or restart is for (default: all).
+    #[serde(default)]
+    hosts: Vec<String>,
+    /// Roles that it is for (default: all).
+    #[serde(default)]
+    roles: Vec<String>,
     /// The plan as shown.
     #[serde(default)]
     expect: Option<String>,
@@ -69,6 +76,10 @@ enum What {
     Deploy,
     Teardown,
     Purge,
+    Start,
+    Stop,
+    Restart,
+    ResetData,
 }
 
 fn cluster(inventory: &str) -> Cluster {
@@ -147,8 +158,10 @@ impl Case {
 /// Plans, compares, does it, and plans again: nothing may be left to do.
 fn check_case(name: &str, case: &Case) {
     let mut world = case.world();
-    if case.plan != What::Deploy {
-        return check_teardown(name, case, &mut world);
+    match case.plan {
+        What::Deploy => {}
+        What::Teardown | What::Purge => return check_teardown(name, case, &mut world),
+        _ => return life::check(name, case, &mut world),
     }
     match deploy(&world, case.content()) {
         Err(failure) => {

@@ -1,0 +1,63 @@
+//! The test hosts of `make bed`, looked at through the program itself.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use crate::kill::Hosts;
+
+/// Files and processes of a cluster on a host, and the marks of a program that works there.
+const LISTING: &str = "find \"$HOME\" -mindepth 1 -not -path '*/.ssh*' | sort; for e in /proc/[0-9]*/exe; do readlink \"$e\"; done 2>/dev/null | grep nebula- | sort; true";
+
+pub(crate) struct Bed {
+    dir: PathBuf,
+    work: tempfile::TempDir,
+}
+
+impl Bed {
+    pub(crate) fn find() -> Option<Self> {
+        let dir = PathBuf::from(std::env::var_os("NBCTL_BED_DIR")?);
+        let work = tempfile::tempdir().unwrap();
+        dir.join("inventory.yaml")
+            .exists()
+            .then_some(Self { dir, work })
+    }
+}
+
+impl Hosts for Bed {
+    fn command(&self, args: &[&str]) -> Command {
+        let at = args
+            .iter()
+            .position(|arg| *arg == "--")
+            .unwrap_or(args.len());
+        let (before, behind) = args.split_at(at);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nbctl"));
+        command
+            .args(before)
+            .arg("-i")
+            .arg(self.dir.join("inventory.yaml"))
+            .args(behind);
+        command.current_dir(self.work.path()).stdin(Stdio::null());
+        command
+    }
+
+    fn journal(&self) -> String {
+        journal(self.work.path())
+    }
+
+    fn remains(&self) -> String {
+        let listing = self.good(&["exec", "--", LISTING]).out();
+        let mut lines: Vec<&str> = listing.lines().collect();
+        // Hosts answer in any order.
+        lines.sort_unstable();
+        lines.join("\n")
+    }
+}
+
+/// The journals in a state folder.
+pub(crate) fn journal(state: &std::path::Path) -> String {
+    let clusters = state.join(".nbctl/clusters");
+    let folders = fs::read_dir(clusters).into_iter().flatten().flatten();
+    let read = |folder: fs::DirEntry| fs::read_to_string(folder.path().join("journal.jsonl")).ok();
+    folders.filter_map(read).collect()
+}

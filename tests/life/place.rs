@@ -1,0 +1,280 @@
+//! One host: this machine behind an sshd of the test, and the program under test.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, SystemTime};
+
+use nebula_wire::client::{ConnectOptions, Connection};
+
+use crate::bed::journal;
+use crate::kill::Hosts;
+use crate::sshd::{Sshd, free_port};
+
+pub(crate) struct Place {
+    sshd: Sshd,
+    work: tempfile::TempDir,
+    inventory: PathBuf,
+    base: u16,
+}
+
+pub(crate) struct Ran {
+    args: String,
+    output: Output,
+}
+
+impl Place {
+    /// `None`, and a word about it, when something is missing here.
+    pub(crate) async fn start() -> Option<Self> {
+        let sandbox = Path::new(env!("CARGO_BIN_EXE_nbctl")).with_file_name("nebula-sandbox");
+        if !sandbox.exists() {
+            eprintln!("left out: {} is not built", sandbox.display());
+            return None;
+        }
+        let place = Self::with("").await?;
+        let packages = place.dir().join("packages").display().to_string();
+        let made = ["sandbox", "package", "--type", "tar.gz", "--out", &packages];
+        place.nbctl(&made).good();
+        Some(place)
+    }
+
+    /// Without a package, and with a second host that is dead.
+    pub(crate) async fn bare() -> Option<Self> {
+        let port = free_port();
+        let dead =
+            "  - {name: dead, address: 127.0.0.1, roles: [load], ssh: {host: 127.0.0.1, port: ";
+        Self::with(&format!("{dead}{port}}}}}\n")).await
+    }
+
+    async fn with(more_hosts: &str) -> Option<Self> {
+        let sshd = Sshd::start("").await?;
+        let work = tempfile::Builder::new()
+            .prefix("nbl")
+            .tempdir_in("/tmp")
+            .unwrap();
+        let inventory = work.path().join("inventory.yaml");
+        let place = Self {
+            sshd,
+            work,
+            inventory,
+            base: base_port(),
+        };
+        fs::write(&place.inventory, place.text() + more_hosts).unwrap();
+        Some(place)
+    }
+
+    fn text(&self) -> String {
+        let dir = self.dir().display();
+        let base = self.base;
+        let key = self.sshd.dir.path().join("key");
+        let empty = self.sshd.dir.path().join("empty");
+        fs::write(&empty, "").unwrap();
+        let ports =
+            |role: &str, port: u16| format!("{role}: {{port: {port}, http_port: {}}}", port + 5);
+        format!(
+            "format: 1\ncluster: life\nnebula: {{version: 3.8.0, packages: {dir}/packages, deploy_dir: {}, \
+             flags: {{heartbeat_interval_secs: 1}}}}\n\
+             ssh: {{port: {}, identity_file: {}, config_file: {}}}\nload: {{dir: {dir}/load}}\nhosts:\n  - {{name: one, address: 127.0.0.1, \
+             roles: [metad, graphd, storaged], {}, {}, {}}}\n",
+            self.root().display(),
+            self.sshd.port,
+            key.display(),
+            empty.display(),
+            ports("metad", base),
+            ports("graphd", base + 10),
+            ports("storaged", base + 20),
+        )
+    }
+
+    /// Number of rows of the answer of graphd.
+    pub(crate) async fn ask(&self, statement: &str) -> usize {
+        let address = format!("127.0.0.1:{}", self.base + 10);
+        let options = ConnectOptions::default();
+        let mut connection = Connection::connect(&address, &options).await.unwrap();
+        let session = connection.authenticate("root", "nebula").await.unwrap().id;
+        let reply = connection
+            .execute(session, statement.as_bytes())
+            .await
+            .unwrap();
+        assert!(reply.is_ok(), "{statement}: {}", reply.error_text());
+        let rows = reply.data().unwrap().unwrap_or_default().rows.len();
+        connection.signout(session).await.unwrap();
+        rows
+    }
+
+    /// Processes of the sshd that serve connections.
+    pub(crate) fn serving(&self) -> Vec<u32> {
+        self.sshd.serving()
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        self.work.path()
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.dir().join("nebula")
+    }
+
+    pub(crate) fn nbctl(&self, args: &[&str]) -> Ran {
+        Ran::of(self.command(args), args)
+    }
+
+    /// Started with standard error as a pipe, and left to the caller.
+    pub(crate) fn spawn_heard(&self, args: &[&str]) -> Child {
+        let mut command = self.command(args);
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        command.spawn().expect("nbctl starts")
+    }
+
+    fn processes(&self) -> Vec<u32> {
+        let root = self.root();
+        let entries = fs::read_dir("/proc").unwrap().flatten();
+        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let ours = |pid: &u32| {
+            let exe = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
+            exe.starts_with(root.join("versions"))
+        };
+        pids.filter(ours).collect()
+    }
+
+    /// How many daemons of this place run.
+    pub(crate) fn daemons(&self) -> usize {
+        self.processes().len()
+    }
+
+    pub(crate) fn leases(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.root()).into_iter().flatten().flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.filter(|name| name.contains("lease")).collect()
+    }
+
+    /// Somebody on another machine works here, and renewed so many seconds ago.
+    pub(crate) fn foreign_lease(&self, age: u64) {
+        let path = self.root().join(".nbctl-lease");
+        let text = "nbctl-lease 1\ntoken=feed\ncommand=upgrade\nuser=mia\ncontrol=far-away\nmachine=other\npid=1\n\
+                    started=1\nscripts=nbctl-00000000000000ff\ntime=2026-11-30T15:00:00Z\n";
+        fs::write(&path, text).unwrap();
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        let time = SystemTime::now() - Duration::from_secs(age);
+        file.set_modified(time).unwrap();
+    }
+
+    /// A pid file of graphd that names the sshd; its pid.
+    pub(crate) fn stale_pid_file(&self) -> u32 {
+        let pid = self.sshd.child.id().unwrap();
+        let file = self.root().join("pids/nebula-graphd.pid");
+        fs::write(file, format!("{pid}\n")).unwrap();
+        pid
+    }
+}
+
+impl Hosts for Place {
+    /// What follows `--` is the command of `exec`, so the inventory comes before.
+    fn command(&self, args: &[&str]) -> Command {
+        let at = args
+            .iter()
+            .position(|arg| *arg == "--")
+            .unwrap_or(args.len());
+        let (before, behind) = args.split_at(at);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nbctl"));
+        command
+            .args(before)
+            .arg("-i")
+            .arg(&self.inventory)
+            .args(behind);
+        command.env("XDG_RUNTIME_DIR", self.sshd.dir.path());
+        command.current_dir(self.dir()).stdin(Stdio::null());
+        command
+    }
+
+    fn journal(&self) -> String {
+        journal(self.dir())
+    }
+
+    fn remains(&self) -> String {
+        format!(
+            "{} daemons, folder: {}",
+            self.daemons(),
+            self.root().exists()
+        )
+    }
+}
+
+/// Whatever a failed assertion left running.
+impl Drop for Place {
+    fn drop(&mut self) {
+        for pid in self.processes() {
+            drop(
+                Command::new("kill")
+                    .args(["-KILL", &pid.to_string()])
+                    .status(),
+            );
+        }
+    }
+}
+
+/// Ports below the kernel's own range, so that no client socket of another test takes one meanwhile.
+fn base_port() -> u16 {
+    for _ in 0..200 {
+        let base = 10_000 + free_port() % 20_000;
+        let free = |offset| std::net::TcpListener::bind(("127.0.0.1", base + offset)).is_ok();
+        if (0..30).all(free) {
+            return base;
+        }
+    }
+    panic!("no free ports");
+}
+
+impl Ran {
+    pub(crate) fn of(mut command: Command, args: &[&str]) -> Self {
+        Self {
+            args: args.join(" "),
+            output: command.output().expect("nbctl starts"),
+        }
+    }
+
+    /// Its standard output.
+    pub(crate) fn out(&self) -> String {
+        String::from_utf8_lossy(&self.output.stdout).into_owned()
+    }
+
+    /// It ended well.
+    #[track_caller]
+    pub(crate) fn good(self) -> Self {
+        self.fails(0)
+    }
+
+    /// It ended with this code.
+    #[track_caller]
+    pub(crate) fn fails(self, code: i32) -> Self {
+        assert_eq!(
+            self.output.status.code(),
+            Some(code),
+            "nbctl {}\n{}",
+            self.args,
+            self.text()
+        );
+        self
+    }
+
+    /// Its output says so.
+    #[track_caller]
+    pub(crate) fn says(&self, text: &str) -> &Self {
+        let all = self.text();
+        assert!(
+            all.contains(text),
+            "nbctl {} does not say `{text}`:\n{all}",
+            self.args
+        );
+        self
+    }
+
+    fn text(&self) -> String {
+        let (out, err) = (&self.output.stdout, &self.output.stderr);
+        format!(
+            "{}\n{}",
+            String::from_utf8_lossy(out),
+            String::from_utf8_lossy(err)
+        )
+    }
+}

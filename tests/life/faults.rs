@@ -51,7 +51,7 @@ async fn a_dead_host_is_one_line_and_the_others_go_on() {
         return;
     };
     let ran = place.nbctl(&["exec", "--", "echo well"]).fails(3);
-    ran.says("one   well")
+    ran.says("one  well")
         .says("dead")
         .says("Connection refused");
     // What changes something begins only when every host is there.

@@ -29,11 +29,6 @@ panels: cargo ## every query of every dashboard, against real servers with the d
 	@$(BED)/setup.sh build bed tests
 	@$(BED)/test.sh pipeline
 
-.PHONY: faults
-faults: cargo ## kills nbctl after every step of a deploy, and hosts under it: up to an hour
-	@$(BED)/setup.sh build bed tests
-	@$(BED)/test.sh faults
-
 .PHONY: check
 check: cargo ## formatting, clippy, documentation, shell scripts
 	@$(BED)/setup.sh build
@@ -62,9 +57,10 @@ fuzz: cargo ## hostile input for FUZZ_SECONDS (600) per target: the decoders, th
 	@NBCTL_FUZZ_SECONDS=$(FUZZ_SECONDS) $(BED)/long-test.sh nebula-sandbox statements_survive_mutants_for_a_while
 
 .PHONY: faults
-faults: cargo ## kills and faults: a million edges through thirty SIGKILLs
-	@$(BED)/setup.sh build
+faults: cargo ## a million edges through thirty SIGKILLs, nbctl killed after every step, hosts lost: up to an hour
+	@$(BED)/setup.sh build bed tests
 	@$(BED)/long-test.sh nebula-sandbox acknowledged_edges_survive_thirty_kills
+	@$(BED)/test.sh faults
 
 .PHONY: bench-sandbox
 bench-sandbox: cargo ## how fast the stand-in is with a client beside it, and what scale factor 1 needs in memory

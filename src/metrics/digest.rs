@@ -94,6 +94,14 @@ impl Reader<'_> {
         }
     }
 
+    /// A load process is started for every phase; that is no restart.
+    fn load(&self, name: &str, host: &str) -> DaemonDigest {
+        DaemonDigest {
+            restarts: 0,
+            ..self.daemon(name, host)
+        }
+    }
+
     fn daemons(&self, cluster: &ClusterInfo, hosts: &[HostInfo]) -> Vec<DaemonDigest> {
         let mut places: Vec<(&str, &str)> = cluster
             .daemons
@@ -108,7 +116,7 @@ impl Reader<'_> {
             .map(|(role, host)| self.daemon(role, host))
             .collect();
         for role in LOAD {
-            let of_load = hosts.iter().map(|host| self.daemon(role, &host.name));
+            let of_load = hosts.iter().map(|host| self.load(role, &host.name));
             daemons.extend(of_load.filter(has_worked));
         }
         daemons

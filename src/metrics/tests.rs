@@ -96,7 +96,11 @@ async fn two_hosts() -> MockServer {
         (group("h1", "k6"), &["0", "0", "0"]),
     ];
     answer(&server, "memory_bytes%7Bjob%3D%22process", matrix(&rss)).await;
-    let starts: [(Value, &[&str]); 1] = [(group("h2", "storaged"), &["1000.0", "1000.4", "1060"])];
+    let starts: [(Value, &[&str]); 2] = [
+        (group("h2", "storaged"), &["1000.0", "1000.4", "1060"]),
+        // A worker of this phase, after the one of the phase before.
+        (group("h1", "nbctl"), &["900", "1000", "1000"]),
+    ];
     answer(&server, "oldest_start_time", matrix(&starts)).await;
     server
 }

@@ -54,7 +54,7 @@ pub struct DaemonDigest {
     pub disk_write: Option<Trend>,
     /// Queries (graphd) per second as the daemon counts them.
     pub queries: Option<Trend>,
-    /// Starts seen within the window; more than 0 spoils the phase.
+    /// Starts seen within the window; more than 0 spoils the phase. Those of a load generator do not count.
     pub restarts: u32,
 }
 

@@ -1,8 +1,9 @@
 //! Drives one started process: feeds it, collects bounded output, keeps the deadline.
 //!
 //! Purpose: one place for what ssh and local processes have in common.
-//! Duties: standard output has a ceiling and going over it is an error, and so is a success whose output lacks its
-//! end mark; of standard error the end is kept; a background process that holds the pipes open cannot hold us.
+//! Duties: standard output has a ceiling and going over it is an error (or goes into a file), and so is a success whose
+//! output lacks its end mark; of standard error the end is kept; a background process that holds the pipes open cannot
+//! hold us.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -16,6 +17,8 @@ use tokio::time::sleep;
 pub const MAX_STDOUT: usize = 16 << 20;
 /// What is kept of the end of standard error, in bytes.
 pub const KEPT_STDERR: usize = 32 << 10;
+/// Standard output that goes into a file is written in pieces of at least this many bytes.
+const PIECE: usize = 256 << 10;
 /// After the answer is whole: how long a silent pipe is still listened to.
 const LINGER: Duration = Duration::from_secs(2);
 
@@ -56,6 +59,15 @@ pub(super) enum Input {
     File(std::fs::File),
 }
 
+/// What becomes of more standard output than is kept in memory.
+#[derive(Debug)]
+pub(super) enum Beyond<'a> {
+    /// It is an error; the ceiling in bytes.
+    Refused(usize),
+    /// It goes into this file; the end of the output stays in memory.
+    Spilled(&'a mut tokio::fs::File),
+}
+
 /// What came out.
 #[derive(Debug, Default)]
 pub(super) struct Raw {
@@ -72,7 +84,8 @@ pub(super) struct Raw {
 pub(super) async fn collect(
     running: Running,
     input: &Input,
-    (max, mark): (usize, &str),
+    mark: &str,
+    beyond: &mut Beyond<'_>,
     raw: &mut Raw,
 ) -> Result<(), Lost> {
     let Running {
@@ -94,13 +107,27 @@ pub(super) async fn collect(
                 break;
             }
         }
-        if raw.stdout.len() > max + mark.len() {
-            return Err(Lost::TooMuch(max));
-        }
+        beyond.take(&mut raw.stdout, mark.len()).await?;
         keep_end(&mut raw.stderr, KEPT_STDERR);
     }
     raw.code = wait.await?;
     raw.unmark(mark)
+}
+
+impl Beyond<'_> {
+    /// Looks at what came so far; its last `kept` bytes may be the end mark and stay.
+    async fn take(&mut self, stdout: &mut Vec<u8>, kept: usize) -> Result<(), Lost> {
+        let ready = stdout.len().saturating_sub(kept);
+        match self {
+            Self::Refused(max) if ready > *max => Err(Lost::TooMuch(*max)),
+            Self::Spilled(file) if ready >= PIECE => {
+                let piece = stdout.drain(..ready);
+                let written = file.write_all(piece.as_slice()).await;
+                written.map_err(|error| Lost::Other(format!("cannot write the file: {error}")))
+            }
+            Self::Refused(_) | Self::Spilled(_) => Ok(()),
+        }
+    }
 }
 
 impl Raw {
@@ -115,7 +142,7 @@ impl Raw {
 }
 
 /// A process that ends without reading is no error of the feed; its exit code tells.
-pub(super) async fn feed(stdin: Option<Writer>, input: &Input) {
+async fn feed(stdin: Option<Writer>, input: &Input) {
     if let (Some(mut stdin), Input::Bytes(bytes)) = (stdin, input)
         && stdin.write_all(bytes).await.is_ok()
     {
@@ -125,7 +152,7 @@ pub(super) async fn feed(stdin: Option<Writer>, input: &Input) {
 
 /// Whether there may be more.
 pub(super) async fn fill(kept: &mut Vec<u8>, from: &mut Reader) -> Result<bool, Lost> {
-    kept.reserve(16 << 10);
+    kept.reserve(64 << 10);
     let read = from.read_buf(kept).await;
     read.map(|count| count > 0)
         .map_err(|error| Lost::Other(format!("cannot read its output: {error}")))
@@ -165,7 +192,8 @@ mod tests {
             wait: std::future::ready(Ok(code)).boxed(),
         };
         let (input, mut raw) = (Input::Bytes(Vec::new()), Raw::default());
-        let work = collect(running, &input, (64, MARK), &mut raw);
+        let mut beyond = Beyond::Refused(64);
+        let work = collect(running, &input, MARK, &mut beyond, &mut raw);
         // What it did not close is held open until the end.
         let (ended, _held) = tokio::join!(work, speak(said));
         (ended, raw)
@@ -195,6 +223,16 @@ mod tests {
         );
     }
 
+    #[tokio::test]
+    async fn more_than_the_ceiling_is_refused() {
+        let (ended, _) = answer(0, async |mut said| {
+            said.write_all(&[b'x'; 100]).await.ok();
+            None
+        })
+        .await;
+        assert_eq!(ended, Err(Lost::TooMuch(64)));
+    }
+
     /// As ssh's master does it: once the code is taken, nothing more comes.
     #[tokio::test]
     async fn the_code_is_asked_for_last() {
@@ -211,7 +249,8 @@ mod tests {
             .boxed(),
         };
         let (input, mut raw) = (Input::Bytes(Vec::new()), Raw::default());
-        let work = collect(running, &input, (64, MARK), &mut raw);
+        let mut beyond = Beyond::Refused(64);
+        let work = collect(running, &input, MARK, &mut beyond, &mut raw);
         let speak = async {
             sleep(Duration::from_millis(200)).await;
             if was_asked.try_recv().is_err() {

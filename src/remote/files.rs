@@ -15,7 +15,7 @@ use nbctl_core::plan::Upload;
 use nbctl_core::units::{RemotePath, Sha256};
 use sha2::Digest as _;
 
-use super::exec::{Input, MAX_STDOUT, Raw};
+use super::exec::{Input, Raw};
 use super::output::Output;
 use super::{Job, Link, Way, script};
 use crate::event::{Event, Sink};
@@ -128,7 +128,6 @@ impl Link {
             token,
             sudo,
             timeout: SMALL,
-            max_stdout: MAX_STDOUT,
         };
         let mut raw = self.execute(&job, &Input::Bytes(Vec::new())).await?;
         let content = std::mem::take(&mut raw.stdout);
@@ -193,7 +192,6 @@ fn put_job<'a>(
         token,
         sudo,
         timeout,
-        max_stdout: MAX_STDOUT,
     }
 }
 

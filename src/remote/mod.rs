@@ -46,7 +46,7 @@ pub use self::ssh::{SshLink, SshPlace};
 pub use self::stream::Dialogue;
 pub use self::target::Target;
 
-use self::exec::{Input, Lost, Raw, Running, collect, within};
+use self::exec::{Beyond, Input, Lost, Raw, Running, collect, within};
 use self::ssh::Failed;
 
 /// Beyond the script's own time: for `timeout(1)` on the host to act first, and for the way back.
@@ -78,7 +78,6 @@ struct Job<'a> {
     token: String,
     sudo: bool,
     timeout: Duration,
-    max_stdout: usize,
 }
 
 impl Link {
@@ -146,7 +145,6 @@ impl Link {
             token,
             sudo: script.sudo,
             timeout: script.timeout,
-            max_stdout: MAX_STDOUT,
         };
         let input = Input::Bytes(script::framed(&script.text).into_bytes());
         let output = Output::from(self.execute(&job, &input).await?);
@@ -219,8 +217,19 @@ impl Link {
         }
     }
 
-    /// Runs to the end, the deadline, or the loss of the host. Dropped half-way, it ends the remote tree.
+    /// [`Link::execute_into`] memory.
     async fn execute(&self, job: &Job<'_>, input: &Input) -> Result<Raw, Failure> {
+        let beyond = &mut Beyond::Refused(MAX_STDOUT);
+        self.execute_into(job, input, beyond).await
+    }
+
+    /// Runs to the end, the deadline, or the loss of the host. Dropped half-way, it ends the remote tree.
+    async fn execute_into(
+        &self,
+        job: &Job<'_>,
+        input: &Input,
+        beyond: &mut Beyond<'_>,
+    ) -> Result<Raw, Failure> {
         let running = match self.spawn(&job.argv, input).await {
             Ok(running) => running,
             Err(Failed::Connect(failure)) => return Err(failure),
@@ -230,7 +239,7 @@ impl Link {
         let mut guard = KillOnDrop::new(self, job);
         let mut raw = Raw::default();
         let mark = script::end_mark(&job.token);
-        let work = collect(running, input, (job.max_stdout, &mark), &mut raw);
+        let work = collect(running, input, &mark, beyond, &mut raw);
         let ended = within(job.timeout + GRACE, work).await;
         let late = begun.elapsed() >= job.timeout;
         let failure = match ended {
@@ -263,7 +272,8 @@ impl Link {
         let input = Input::Bytes(script::framed(&script::kill_text(token)).into_bytes());
         if let Ok(running) = self.spawn(&argv, &input).await {
             let (mut raw, mark) = (Raw::default(), script::end_mark(&own));
-            let work = collect(running, &input, (MAX_STDOUT, &mark), &mut raw);
+            let mut beyond = Beyond::Refused(MAX_STDOUT);
+            let work = collect(running, &input, &mark, &mut beyond, &mut raw);
             drop(within(KILL_LIMIT, work).await);
         }
     }

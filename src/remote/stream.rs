@@ -53,7 +53,6 @@ impl Link {
             token,
             sudo: false,
             timeout: FAR,
-            max_stdout: 0,
         };
         let running = match self.spawn(&job.argv, &Input::Bytes(Vec::new())).await {
             Ok(running) => running,

@@ -146,3 +146,27 @@ async fn a_damaged_upload_leaves_the_old_file() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_download_is_whole_or_a_failure() {
+    both(async |link| {
+        let dir = tempfile::tempdir().unwrap();
+        let to = dir.path().join("archive");
+        let lines = "yes 0123456789 | head -n 300000";
+        for (text, expected) in [
+            (lines, "0123456789\n".repeat(300_000)),
+            ("printf short", "short".to_owned()),
+            (":", String::new()),
+        ] {
+            let bytes = link.download("get", &script(text, 60), &to).await.unwrap();
+            assert_eq!(bytes, expected.len() as u64, "{text}");
+            assert!(std::fs::read_to_string(&to).unwrap() == expected, "{text}");
+        }
+        let failure = link
+            .download("get", &script("echo half; exit 4", 60), &to)
+            .await
+            .unwrap_err();
+        assert_eq!(failure.what, "get: exit code 4");
+    })
+    .await;
+}

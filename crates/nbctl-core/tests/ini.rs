@@ -1,7 +1,11 @@
 //! nebula-ansible inventories: what they become, as cases, and that the YAML is the same cluster.
 
-use std::fs;
-use std::path::PathBuf;
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test helper that fails is a failed test"
+)]
+
+mod cases;
 
 use nbctl_core::inventory::{Cluster, Source, convert, is_ini, load};
 
@@ -34,22 +38,7 @@ fn bare(mut cluster: Cluster) -> Cluster {
 
 #[test]
 fn inventories_of_ansible_become_yaml() {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/ini-cases.txt");
-    let file = fs::read_to_string(&path).unwrap();
-    let mut sections = file.split("\n== ");
-    let mut fresh = sections.next().unwrap().to_owned();
-    for case in sections {
-        let (given, _) = case.split_once("\n--").unwrap();
-        let (_, text) = given.split_once('\n').unwrap();
-        fresh = format!("{fresh}\n== {given}\n--{}", told(text));
-    }
-    if std::env::var_os("UPDATE").is_some() {
-        fs::write(&path, format!("{fresh}\n")).unwrap();
-    }
-    let file = fs::read_to_string(&path).unwrap();
-    for (is, was) in fresh.split("\n== ").zip(file.trim_end().split("\n== ")) {
-        assert_eq!(is, was, "run with UPDATE=1 and read the difference");
-    }
+    cases::hold("ini-cases.txt", told);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use nbctl_core::failure::{ExitCode, Failure};
-use nebula_sandbox::package::Effort;
+use nebula_sandbox::package::Making;
 
 use super::build;
 use crate::assets::Assets;
@@ -25,8 +25,9 @@ pub(super) async fn up(bed: &Bed, hosts: u8, reporter: &Reporter) -> anyhow::Res
         kind: "rpm".to_owned(),
         out: bed.dir.join("packages"),
         binary: None,
+        at_least: 0,
     };
-    build(&package, Effort::Small)?;
+    build(&package, Making::SMALL)?;
     bed.script("hosts.sh", &["up", &hosts.to_string()], reporter)
         .await?;
     let inventory = bed.dir.join("inventory.yaml").display().to_string();

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use nbctl_core::failure::{ExitCode, Failure};
-use nebula_sandbox::package::Effort;
+use nebula_sandbox::package::Making;
 
 use super::{binary, build};
 use crate::cli::{Global, SandboxPackage};
@@ -107,8 +107,9 @@ impl<'a> Local<'a> {
             kind: "tar.gz".to_owned(),
             out: fresh.clone(),
             binary: Some(program),
+            at_least: 0,
         };
-        build(&package, Effort::Quick)?;
+        build(&package, Making::QUICK)?;
         fs::rename(&fresh, &packages).map_err(place)
     }
 
@@ -167,7 +168,7 @@ pub(super) async fn up(
             .into());
     }
     local.put_package(line)?;
-    let plan = deploy::converge(&ctx).await?;
+    let (plan, _) = deploy::converge(&ctx).await?;
     let word = match (plan.is_empty(), known) {
         (true, _) => "already up",
         (false, true) => "up again",

@@ -7,7 +7,7 @@ mod local;
 use std::path::{Path, PathBuf};
 
 use nbctl_core::failure::{ExitCode, Failure};
-use nebula_sandbox::package::{self, Effort, PackageType};
+use nebula_sandbox::package::{self, Making, PackageType};
 
 use self::hosts::Bed;
 use self::local::Local;
@@ -21,7 +21,11 @@ pub(super) async fn run(
 ) -> anyhow::Result<ExitCode> {
     match args {
         Sandbox::Package(args) => {
-            let file = build(&args, Effort::Small)?;
+            let making = Making {
+                at_least: args.at_least << 20,
+                ..Making::SMALL
+            };
+            let file = build(&args, making)?;
             let text = file.display().to_string();
             reporter.result(&text, &serde_json::json!({ "package": text }))?;
             Ok(ExitCode::Good)
@@ -64,7 +68,7 @@ fn picked<'a>(pick: &SandboxPick, global: &'a Global) -> Result<Vec<Local<'a>>, 
     Ok(all)
 }
 
-fn build(args: &SandboxPackage, effort: Effort) -> Result<PathBuf, Failure> {
+fn build(args: &SandboxPackage, making: Making) -> Result<PathBuf, Failure> {
     let usage = |text: String| {
         Failure::usage(text).hint("lines: 2.0.1, 2.6.2, 3.8.0; types: rpm, tar.gz, deb")
     };
@@ -77,7 +81,7 @@ fn build(args: &SandboxPackage, effort: Effort) -> Result<PathBuf, Failure> {
         .parse()
         .map_err(|_| usage(format!("no package type `{}`", args.kind)))?;
     let binary = binary(args.binary.as_deref())?;
-    package::build_with(line, kind, &binary, &args.out, effort)
+    package::build_with(line, kind, &binary, &args.out, making)
         .map_err(|error| Failure::step(error.to_string()))
 }
 

@@ -84,6 +84,21 @@ pub(super) fn entries(line: Line, mut executable: Vec<u8>) -> Vec<Entry> {
     entries
 }
 
+/// A file of `bytes` that no compression makes smaller; the same bytes every time.
+pub(super) fn filling(bytes: u64) -> Entry {
+    let words = usize::try_from(bytes.div_ceil(8)).unwrap_or_default();
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut contents = Vec::with_capacity(words * 8);
+    for _ in 0..words {
+        // xorshift64
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        contents.extend_from_slice(&state.to_le_bytes());
+    }
+    Entry::new("share/resources/filling", 0o644, contents)
+}
+
 /// Tools that are in the packages of these lines (by their letters) and that the sandbox does not play.
 const NOT_PLAYED: &[(&str, &str)] = &[
     ("bin/db_dump", "0"),

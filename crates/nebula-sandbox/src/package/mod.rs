@@ -68,6 +68,28 @@ pub enum Effort {
     Quick,
 }
 
+/// How a package is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Making {
+    /// Matters for a tar.gz only.
+    pub effort: Effort,
+    /// Smallest file, in bytes: incompressible filling makes it as large as one with debug symbols is.
+    pub at_least: u64,
+}
+
+impl Making {
+    /// To be kept or sent, nothing filled up.
+    pub const SMALL: Self = Self {
+        effort: Effort::Small,
+        at_least: 0,
+    };
+    /// For this machine, now.
+    pub const QUICK: Self = Self {
+        effort: Effort::Quick,
+        at_least: 0,
+    };
+}
+
 /// Why a package was not built.
 #[derive(Debug, thiserror::Error)]
 pub enum PackageError {
@@ -87,31 +109,28 @@ pub fn build(
     binary: &Path,
     out_dir: &Path,
 ) -> Result<PathBuf, PackageError> {
-    build_with(line, kind, binary, out_dir, Effort::Small)
+    build_with(line, kind, binary, out_dir, Making::SMALL)
 }
 
-/// As [`build`]; `effort` matters for a tar.gz only.
+/// As [`build`], made as `making` says.
 pub fn build_with(
     line: Line,
     kind: PackageType,
     binary: &Path,
     out_dir: &Path,
-    effort: Effort,
+    making: Making,
 ) -> Result<PathBuf, PackageError> {
     let executable = fs::read(binary).map_err(|source| PackageError::Read {
         path: binary.to_owned(),
         source,
     })?;
-    let entries = layout::entries(line, executable);
-    let bytes = match kind {
-        PackageType::Rpm => rpm_file::build(line, &entries)?,
-        PackageType::TarGz => {
-            tar_file::build(line, &entries, effort).map_err(|e| PackageError::Rpm(e.to_string()))?
-        }
-        PackageType::Deb => {
-            deb::build(line, &entries).map_err(|e| PackageError::Rpm(e.to_string()))?
-        }
-    };
+    let mut entries = layout::entries(line, executable);
+    let mut bytes = packed(line, kind, &entries, making.effort)?;
+    let missing = making.at_least.saturating_sub(bytes.len() as u64);
+    if missing > 0 {
+        entries.push(layout::filling(missing));
+        bytes = packed(line, kind, &entries, making.effort)?;
+    }
     let name = kind.file_name(line);
     let path = out_dir.join(&name);
     write(out_dir, &path, &bytes)?;
@@ -122,6 +141,20 @@ pub fn build_with(
         checksum_text(line, &name, &bytes).as_bytes(),
     )?;
     Ok(path)
+}
+
+fn packed(
+    line: Line,
+    kind: PackageType,
+    entries: &[layout::Entry],
+    effort: Effort,
+) -> Result<Vec<u8>, PackageError> {
+    let wrong = |error: io::Error| PackageError::Rpm(error.to_string());
+    match kind {
+        PackageType::Rpm => rpm_file::build(line, entries),
+        PackageType::TarGz => tar_file::build(line, entries, effort).map_err(wrong),
+        PackageType::Deb => deb::build(line, entries).map_err(wrong),
+    }
 }
 
 fn write(dir: &Path, path: &Path, bytes: &[u8]) -> Result<(), PackageError> {

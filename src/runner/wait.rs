@@ -1,13 +1,13 @@
 //! Waiting until the world is so.
 //!
-//! Duties: look often at first (50 ms) and twice a second later; end at the deadline and tell the last thing seen;
+//! Duties: end early when what is waited for has ended; look often at first (50 ms) and twice a second later; end at the deadline and tell the last thing seen;
 //! "up" is what the protocol says, never what a start script printed.
 
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::time::{Duration, Instant};
 
-use nbctl_core::failure::Failure;
+use nbctl_core::failure::{Failure, FailureKind};
 use nbctl_core::plan::{Probe, Script, Step, Wait};
 use nbctl_core::units::RemotePath;
 use tokio::net::TcpStream;
@@ -19,6 +19,8 @@ use crate::remote::{Fleet, Link};
 
 const FIRST: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_millis(500);
+/// Between two looks at whether there is still something to wait for.
+const HOPE: Duration = Duration::from_secs(1);
 /// For one look.
 const LOOK: Duration = Duration::from_secs(5);
 
@@ -44,8 +46,12 @@ impl Eyes<'_> {
             let look = tokio::time::timeout(LOOK, self.look(link, &wait.probe)).await;
             look.unwrap_or_else(|_| Err(format!("no answer within {} s", LOOK.as_secs())))
         };
-        let seen = until(wait.timeout, self.cancel, look).await?;
-        seen.map_err(|last| too_late(step, wait.timeout, &last))
+        tokio::select! {
+            seen = until(wait.timeout, self.cancel, look) => {
+                seen?.map_err(|last| too_late(step, wait.timeout, &last))
+            }
+            failure = hopeless(link, step, wait) => Err(failure),
+        }
     }
 
     async fn look(&self, link: Option<&Link>, probe: &Probe) -> Seen {
@@ -89,6 +95,30 @@ impl Eyes<'_> {
         match status.map_err(short)? {
             text if text.contains("running") => Ok(()),
             text => Err(format!("http://{http}/status says {}", text.trim())),
+        }
+    }
+}
+
+/// Comes back only when waiting has no sense any more. Seen twice: a start may be under way, and a host may be lost,
+/// which the wait itself will tell.
+async fn hopeless(link: Option<&Link>, step: &Step, wait: &Wait) -> Failure {
+    let (Some(link), Some(script)) = (link, &wait.hopeless) else {
+        return std::future::pending().await;
+    };
+    let mut failed = 0;
+    loop {
+        tokio::time::sleep(HOPE).await;
+        match link.run(&step.title, script).await {
+            Ok(output) if output.code != 0 => failed += 1,
+            _ => failed = 0,
+        }
+        if failed == 2
+            && let Err(failure) = link.must(&step.title, script).await
+        {
+            return Failure {
+                kind: FailureKind::Cluster,
+                ..failure
+            };
         }
     }
 }

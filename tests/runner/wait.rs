@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use nbctl::runner::NoJournal;
 use nbctl_core::failure::{Failure, FailureKind};
-use nbctl_core::plan::{Action, Plan, Probe, Step, Wait};
+use nbctl_core::plan::{Action, Plan, Probe, Script, Step, Wait};
 use nbctl_core::units::{HostName, RemotePath};
 use wiremock::matchers::{method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
@@ -13,17 +13,48 @@ use crate::{Events, fleet, runner};
 
 async fn wait(probe: Probe, millis: u64) -> Result<(), Failure> {
     let timeout = Duration::from_millis(millis);
-    let wait = Action::Wait(Wait { probe, timeout });
+    let wait = Wait {
+        probe,
+        timeout,
+        hopeless: None,
+    };
+    wait_for(wait).await
+}
+
+async fn wait_for(wait: Wait) -> Result<(), Failure> {
     let mut plan = Plan::default();
     plan.stage(
         "wait",
-        vec![Step::on(&HostName::new("a"), "wait for it", wait)],
+        vec![Step::on(
+            &HostName::new("a"),
+            "wait for it",
+            Action::Wait(wait),
+        )],
     );
     let (fleet, events) = (fleet(&["a"]), Events::default());
     runner(&fleet, &events, &NoJournal)
         .apply(&plan)
         .await
         .map(drop)
+}
+
+/// A daemon that has died is told long before the wait is over, with what it said.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hopeless_wait_ends_early() {
+    let hopeless = Some(Script {
+        text: "echo 'Could not create logging file' >&2; exit 1".to_owned(),
+        sudo: false,
+        timeout: Duration::from_secs(5),
+    });
+    let exe = RemotePath::new("/nowhere/nebula-metad").unwrap();
+    let wait = Wait {
+        probe: Probe::ProcessUp { exe },
+        timeout: Duration::from_mins(10),
+        hopeless,
+    };
+    let failure = wait_for(wait).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Cluster);
+    assert!(failure.to_string().contains("logging file"), "{failure}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

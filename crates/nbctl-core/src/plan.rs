@@ -150,6 +150,8 @@ pub struct Wait {
     pub probe: Probe,
     /// Ends with a failure after this long.
     pub timeout: Duration,
+    /// Fails when waiting has no sense any more, and says why.
+    pub hopeless: Option<Script>,
 }
 
 /// A state of the world, see `reference/deploy.md` 6.2.

@@ -177,6 +177,7 @@ fn wait_graphd(daemon: &Daemon) -> Step {
     let wait = Wait {
         probe,
         timeout: SERVES,
+        hopeless: Some(deploy::still_runs(daemon)),
     };
     Step::on(&daemon.host, title, Action::Wait(wait))
 }
@@ -190,6 +191,7 @@ fn wait_online(storageds: &[&Daemon]) -> Step {
         Action::Wait(Wait {
             probe,
             timeout: SERVES,
+            hopeless: None,
         }),
     )
 }

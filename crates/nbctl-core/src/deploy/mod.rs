@@ -30,7 +30,7 @@ pub use check::{Check, Level, checks};
 pub use life::{Life, patience};
 pub use request::{RPM_NAME, facts_request};
 pub use scripts::{
-    OPEN_FILES, Patience, diagnose, install, install_rpm, remove_rpm, run, start, stop,
+    OPEN_FILES, Patience, install, install_rpm, remove_rpm, run, start, still_runs, stop,
 };
 pub use state::{Facts, claimed, process, programs, roots, version_of};
 pub use steps::{cache_path, split_claims};

@@ -61,9 +61,10 @@ pub fn stop(daemon: &Daemon, patience: Patience) -> Action {
     )
 }
 
-/// What a daemon said last; for failures of waits.
-pub fn diagnose(daemon: &Daemon) -> Script {
-    let text = of_daemon(daemon, "", "last_words 2>&1\n");
+/// Fails with what a daemon said last when it does not run; for waits, which would be in vain.
+pub fn still_runs(daemon: &Daemon) -> Script {
+    let body = "[ -n \"$(mine)\" ] && exit 0\necho \"$name has ended\" >&2\nlast_words\nexit 1\n";
+    let text = of_daemon(daemon, "", body);
     Script {
         text,
         sudo: false,

@@ -77,6 +77,7 @@ impl<'a> Starting<'a> {
             let wait = Wait {
                 probe,
                 timeout: GRAPHD_READY,
+                hopeless: Some(scripts::still_runs(daemon)),
             };
             Step::on(&daemon.host, waiting(daemon), Action::Wait(wait))
         };
@@ -135,6 +136,7 @@ impl<'a> Starting<'a> {
         let wait = Wait {
             probe,
             timeout: ONLINE,
+            hopeless: None,
         };
         Step::cluster(title, Action::Wait(wait))
     }
@@ -146,6 +148,7 @@ pub(crate) fn wait_up(daemon: &Daemon, timeout: Duration) -> Step {
     let wait = Wait {
         probe: Probe::DaemonUp { rpc, http },
         timeout,
+        hopeless: Some(scripts::still_runs(daemon)),
     };
     Step::on(&daemon.host, waiting(daemon), Action::Wait(wait))
 }

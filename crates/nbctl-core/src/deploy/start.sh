@@ -17,9 +17,9 @@ if [ $code != 0 ]; then
   last_words
   exit 1
 fi
-# The parent of the daemon is gone before the daemon has read its flags: see that it stays.
-for i in 1 2 3 4 5; do
-  sleep 0.2
+# The parent of the daemon is gone before the daemon has read its flags: see that it stays. The wait that follows looks on.
+for i in 1 2 3; do
+  sleep 0.1
   running=$(mine)
   if [ -z "$running" ] && [ "$i" -gt 2 ]; then
     echo "$name ended right after its start" >&2

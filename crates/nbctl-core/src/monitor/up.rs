@@ -322,6 +322,7 @@ impl Planner<'_> {
         let wait = Wait {
             probe: Probe::HttpOk { url },
             timeout: Duration::from_secs(30),
+            hopeless: None,
         };
         self.step(
             format!("{} answers", component.as_str()),

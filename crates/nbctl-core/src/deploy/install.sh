@@ -10,13 +10,17 @@ case $format in
   tar.gz) tar -xzof "$package" ;;
   rpm) rpm2cpio "$package" | cpio -idmu --quiet ;;
   deb)
-    member=$(ar t "$package" | grep '^data\.tar')
-    case $member in
-      *.gz) ar p "$package" "$member" | tar -xzof - ;;
-      *.xz) ar p "$package" "$member" | tar -xJof - ;;
-      *.zst) ar p "$package" "$member" | tar -x --zstd -of - ;;
-      *) ar p "$package" "$member" | tar -xof - ;;
-    esac ;;
+    if command -v dpkg-deb >/dev/null 2>&1; then
+      dpkg-deb --fsys-tarfile "$package" | tar -xof -
+    else
+      member=$(ar t "$package" | grep '^data\.tar')
+      case $member in
+        *.gz) ar p "$package" "$member" | tar -xzof - ;;
+        *.xz) ar p "$package" "$member" | tar -xJof - ;;
+        *.zst) ar p "$package" "$member" | tar -x --zstd -of - ;;
+        *) ar p "$package" "$member" | tar -xof - ;;
+      esac
+    fi ;;
 esac
 code=$?
 cd -- "$root" || exit 1

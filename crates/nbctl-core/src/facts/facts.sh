@@ -46,7 +46,7 @@ user() {
   nb_works=no
   if have sudo && sudo -n true >/dev/null 2>&1; then nb_works=yes; fi
   say user "$(id -un 2>/dev/null)" "$(id -u)" "$HOME" "$nb_works"
-  for nb_tool in bash ps ss tar gzip ar rpm rpm2cpio cpio sha256sum docker sudo taskset numactl; do
+  for nb_tool in bash ps ss tar gzip ar dpkg-deb rpm rpm2cpio cpio sha256sum docker sudo taskset numactl; do
     have "$nb_tool" && say tool "$nb_tool"
   done
 }
@@ -61,9 +61,15 @@ addresses() {
   fi
 }
 
-# Listening TCP sockets: with owners from ss, or without from the kernel's table.
+# Both as who we are and with sudo: a root that may not trace others, as in containers, sees less of our own processes.
+twice() {
+  "$@"
+  [ -z "$nb_sudo" ] || $nb_sudo "$@"
+}
+
+# Listening TCP sockets: with owners from ss, or without from the kernel's table. Rows that know the owner win.
 listening() {
-  nb_table=$($nb_sudo ss -lntp 2>/dev/null | sed 1d)
+  nb_table=$(twice ss -lntp 2>/dev/null | awk '/^State/ { next } !($4 in row) || /users:/ { row[$4] = $0 } END { for (at in row) print row[at] }')
   if [ -n "$nb_table" ]; then
     printf '%s\n' "$nb_table" | while IFS= read -r nb_row; do say listen "$nb_row"; done
   else
@@ -127,7 +133,7 @@ one_process() {
   nb_stat=$(first_line "/proc/$1/stat")
   nb_cmd=$(tr '\000\011\012' '   ' 2>/dev/null <"/proc/$1/cmdline")
   nb_files=$($nb_sudo sed -n 's/^Max open files *\([0-9a-z]*\).*/\1/p' "/proc/$1/limits" 2>/dev/null)
-  nb_cwd=$($nb_sudo readlink "/proc/$1/cwd" 2>/dev/null)
+  nb_cwd=$(twice readlink "/proc/$1/cwd" 2>/dev/null | head -n 1)
   say process "$1" "$2" "$(first_line "/proc/$1/comm")" "$(stat -c %U "/proc/$1" 2>/dev/null)" \
     "${nb_stat##*) }" "$nb_files" "$nb_cwd" "$nb_cmd"
 }
@@ -141,8 +147,8 @@ processes() {
     nb_roots="$nb_roots${nb_real:-$nb_root}
 "
   done
-  $nb_sudo ls -l /proc/[0-9]*/exe 2>/dev/null |
-    sed -n 's|.* /proc/\([0-9][0-9]*\)/exe -> \(.*\)$|\1 \2|p' |
+  twice ls -l /proc/[0-9]*/exe 2>/dev/null |
+    sed -n 's|.* /proc/\([0-9][0-9]*\)/exe -> \(.*\)$|\1 \2|p' | sort -u |
     while read -r nb_pid nb_exe; do
       nb_name=${nb_exe##*/}
       case $nb_name in nebula-*) one_process "$nb_pid" "$nb_exe"; continue ;; esac
@@ -152,7 +158,7 @@ processes() {
     done
   # Of other users' processes only the name is visible.
   grep -l '^nebula-' /proc/[0-9]*/comm 2>/dev/null | while IFS=/ read -r nb_e nb_p nb_pid nb_rest; do
-    $nb_sudo readlink "/proc/$nb_pid/exe" >/dev/null 2>&1 || one_process "$nb_pid" ''
+    [ -n "$(twice readlink "/proc/$nb_pid/exe" 2>/dev/null)" ] || one_process "$nb_pid" ''
   done
 }
 
@@ -165,6 +171,9 @@ docker_socket() {
 
 rpm_package() {
   have rpm || return 0
-  rpm -q --qf 'rpm\t%{NAME}-%{VERSION}-%{RELEASE}.%{ARCH}\t%{INSTPREFIXES}\n' "$1" 2>/dev/null |
+  # Debian's rpm makes a database of one's own for everybody but root, and looks there.
+  nb_db=
+  if [ -d /var/lib/rpm ]; then nb_db='--dbpath /var/lib/rpm'; fi
+  $nb_sudo rpm $nb_db -q --qf 'rpm\t%{NAME}-%{VERSION}-%{RELEASE}.%{ARCH}\t%{INSTPREFIXES}\n' "$1" 2>/dev/null |
     grep '^rpm'
 }

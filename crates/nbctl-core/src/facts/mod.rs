@@ -238,9 +238,9 @@ impl HostFacts {
         self.listening.iter().find(|l| l.port == port)
     }
 
-    /// Whether a program is there.
+    /// Whether a program is there; of `a|b` one of them.
     pub fn has(&self, tool: &str) -> bool {
-        self.tools.contains(tool)
+        tool.split('|').any(|tool| self.tools.contains(tool))
     }
 
     /// Digest of a file, `None` when missing or unreadable.

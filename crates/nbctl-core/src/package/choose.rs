@@ -104,7 +104,8 @@ fn misfit(name: &PackageName, version: &str, host: &HostNeeds<'_>) -> Option<Str
         .copied()
         .filter(|tool| !host.facts.has(tool))
         .collect();
-    (!missing.is_empty()).then(|| format!("needs {} on the host", missing.join(" and ")))
+    let missing = missing.join(" and ").replace('|', " or ");
+    (!missing.is_empty()).then(|| format!("needs {missing} on the host"))
 }
 
 fn nothing_fits(files: &[String], version: &str, hosts: &[(&HostName, &HostNeeds<'_>)]) -> Failure {

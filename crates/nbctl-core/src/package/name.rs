@@ -122,12 +122,12 @@ impl Format {
         }
     }
 
-    /// Programs a host needs to unpack it.
+    /// Programs a host needs to unpack it; of alternatives (`a|b`) one.
     pub const fn tools(self) -> &'static [&'static str] {
         match self {
             Self::TarGz => &["tar", "gzip"],
             Self::Rpm => &["rpm2cpio", "cpio"],
-            Self::Deb => &["ar", "tar"],
+            Self::Deb => &["dpkg-deb|ar", "tar"],
         }
     }
 }

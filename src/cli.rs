@@ -3,6 +3,7 @@
 //! Purpose: names, arguments and help texts; what they do is in `command`, one file per verb.
 //! Duties: no I/O, no defaults that depend on the machine.
 
+mod bundle;
 mod config;
 mod life;
 
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub use self::bundle::{Bundle, BundleSave};
 pub use self::config::{Config, ConfigSet, ConfigShow};
 pub use self::life::{Exec, Level, Life, Logs, Pick, Pull, Push, Severity, Stopping};
 
@@ -118,6 +120,9 @@ pub enum Command {
         #[arg(long)]
         purge: bool,
     },
+    /// Everything a cluster needs as one file, for control machines without a network
+    #[command(subcommand)]
+    Bundle(Bundle),
     #[command(flatten)]
     Life(Life),
     /// Make data sets, look at them
@@ -352,6 +357,10 @@ pub struct SandboxPackage {
     /// The nebula-sandbox binary [default: beside nbctl]
     #[arg(long, value_name = "FILE")]
     pub binary: Option<PathBuf>,
+    /// Fill the package up to this size, as those with debug symbols have it; for benches
+    #[arg(long, value_name = "MIB", default_value_t = 0, hide = true)]
+    #[arg(value_parser = clap::value_parser!(u64).range(..=4096))]
+    pub at_least: u64,
 }
 
 /// `nbctl report`.

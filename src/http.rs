@@ -4,14 +4,19 @@
 //! Duties: no certificates of the system (a static binary in an empty image has none), no proxy of the environment
 //! (hosts of a lab are not behind it), a deadline on every request, failures that name the URL.
 
+mod download;
+
 use std::sync::OnceLock;
 use std::time::Duration;
 
+pub use self::download::{Answer, Body, download};
 use nbctl_core::failure::Failure;
 use reqwest::{Client, Method, RequestBuilder};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+/// A download that brings nothing for so long is given up.
+const SILENCE: Duration = Duration::from_secs(20);
 /// Most of a body that is shown in a failure, in characters.
 const SHOWN: usize = 300;
 
@@ -103,7 +108,17 @@ fn client() -> Result<&'static Client, Failure> {
     client.as_ref().map_err(cannot)
 }
 
-fn build() -> reqwest::Result<Client> {
+/// For servers out there: the environment's proxy, the system's certificates; no deadline, but for silence.
+fn public_client() -> Result<&'static Client, String> {
+    static CLIENT: OnceLock<Result<Client, String>> = OnceLock::new();
+    let client = CLIENT.get_or_init(|| {
+        let builder = builder().read_timeout(SILENCE).connect_timeout(SILENCE);
+        builder.build().map_err(|error| words(&error))
+    });
+    client.as_ref().map_err(Clone::clone)
+}
+
+fn builder() -> reqwest::ClientBuilder {
     let provider = rustls::crypto::ring::default_provider();
     // Somebody else may have set it; any will do.
     drop(provider.install_default());
@@ -112,11 +127,14 @@ fn build() -> reqwest::Result<Client> {
         reason = "the one place that builds clients"
     )]
     let builder = Client::builder();
-    builder
+    builder.user_agent(concat!("nbctl/", env!("CARGO_PKG_VERSION")))
+}
+
+fn build() -> reqwest::Result<Client> {
+    builder()
         .no_proxy()
         .tls_certs_only([])
         .connect_timeout(Duration::from_secs(5))
-        .user_agent(concat!("nbctl/", env!("CARGO_PKG_VERSION")))
         .build()
 }
 

@@ -12,7 +12,7 @@ use crate::phase::{connect, facts, lease, observe, package};
 
 pub(super) async fn run(ctx: &Context) -> anyhow::Result<ExitCode> {
     let begun = Instant::now();
-    let plan = converge(ctx).await?;
+    let (plan, round_trips) = converge(ctx).await?;
     if ctx.global.dry_run {
         ctx.reporter.result(&shown(&plan), &plan)?;
         return Ok(ExitCode::Good);
@@ -20,13 +20,14 @@ pub(super) async fn run(ctx: &Context) -> anyhow::Result<ExitCode> {
     let text = summary(ctx, &plan, begun);
     ctx.reporter.result(
         &text,
-        &serde_json::json!({ "cluster": ctx.cluster.name, "steps": plan.len() }),
+        &serde_json::json!({ "cluster": ctx.cluster.name, "steps": plan.len(), "round_trips": round_trips }),
     )?;
     Ok(ExitCode::Good)
 }
 
-/// Makes the cluster what the inventory says; gives what was to do. A dry run changes nothing.
-pub(super) async fn converge(ctx: &Context) -> Result<Plan, Failure> {
+/// Makes the cluster what the inventory says; gives what was to do, and how often the busiest host was asked. A dry run
+/// changes nothing.
+pub(super) async fn converge(ctx: &Context) -> Result<(Plan, u64), Failure> {
     let working = Working::new(ctx).await?;
     let fleet = connect::all(ctx).await?;
     let mut plan = plan(ctx, &working, &fleet, true).await?;
@@ -35,8 +36,9 @@ pub(super) async fn converge(ctx: &Context) -> Result<Plan, Failure> {
         remember(ctx)?;
         plan = apply(ctx, &working, &fleet, &plan).await?;
     }
+    let round_trips = fleet.round_trips();
     fleet.close().await;
-    Ok(plan)
+    Ok((plan, round_trips))
 }
 
 /// Marks the folders, in which the leases can lie then, and does what is left to do: somebody else may have worked
@@ -75,7 +77,7 @@ async fn plan(
         observe::cluster(&ctx.cluster, fleet, &working.graph)
     );
     let facts = facts?;
-    let packages = package::choose(&ctx.cluster, &facts).await?;
+    let packages = package::obtain(ctx, &ctx.cluster, &facts).await?;
     let rendered = Working::rendered(ctx)?;
     let given = Given {
         cluster: &ctx.cluster,

@@ -1,6 +1,7 @@
 //! One file per verb: build the context, choose the phases, run them, give the result to the reporter.
 
 mod bench;
+mod bundle;
 mod completions;
 mod config;
 mod confirm;
@@ -57,6 +58,7 @@ pub fn run(cli: Cli, reporter: &Reporter) -> anyhow::Result<ExitCode> {
             )?;
             block_on(deploy::run(&ctx))
         }
+        Command::Bundle(args) => block_on(bundle::run(&args, global, reporter)),
         Command::Life(args) => block_on(life::run(&args, &context(global, reporter)?)),
         Command::Data(args) => block_on(load::data(&args, reporter)),
         Command::Import(args) => block_on(load::import(&context(global, reporter)?, &args)),

@@ -4,6 +4,7 @@
 //! Duties: no parsing of arguments, no printing; a phase can be read without knowing any other.
 
 pub mod bench;
+pub mod bundle;
 pub mod compact;
 pub mod config;
 pub mod connect;

@@ -134,6 +134,12 @@ impl Fleet {
         self.links.values()
     }
 
+    /// How often the host that was asked most was asked.
+    pub fn round_trips(&self) -> u64 {
+        let all = self.links.values().map(Link::round_trips);
+        all.max().unwrap_or_default()
+    }
+
     /// Does `work` on every host at once.
     ///
     /// # Errors

@@ -26,6 +26,8 @@ mod target;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use nbctl_core::failure::Failure;
@@ -62,6 +64,8 @@ pub struct Link {
     way: Way,
     /// Trees that are being ended because their run was given up.
     endings: TaskTracker,
+    /// Processes started on the host.
+    trips: Arc<AtomicU64>,
 }
 
 #[derive(Debug, Clone)]
@@ -84,32 +88,33 @@ impl Link {
     /// A host behind an open connection.
     pub fn ssh(link: SshLink) -> Self {
         let target = link.target();
-        Self {
-            host: target.name.clone(),
-            sudo: target.ssh.sudo,
-            way: Way::Ssh(link),
-            endings: TaskTracker::new(),
-        }
+        let (host, sudo) = (target.name.clone(), target.ssh.sudo);
+        Self::new(host, sudo, Way::Ssh(link))
     }
 
     /// This machine under a name.
     pub fn local(host: HostName) -> Self {
-        Self {
-            host,
-            sudo: false,
-            way: Way::Local,
-            endings: TaskTracker::new(),
-        }
+        Self::new(host, false, Way::Local)
     }
 
     /// A fake with prepared answers.
     pub fn fake(host: HostName, fake: Fake) -> Self {
+        Self::new(host, false, Way::Fake(fake))
+    }
+
+    fn new(host: HostName, sudo: bool, way: Way) -> Self {
         Self {
             host,
-            sudo: false,
-            way: Way::Fake(fake),
+            sudo,
+            way,
             endings: TaskTracker::new(),
+            trips: Arc::default(),
         }
+    }
+
+    /// How often something was asked of the host so far.
+    pub fn round_trips(&self) -> u64 {
+        self.trips.load(Ordering::Relaxed)
     }
 
     /// Its name.
@@ -210,6 +215,7 @@ impl Link {
     }
 
     async fn spawn(&self, argv: &[String], input: &Input) -> Result<Running, Failed> {
+        self.trips.fetch_add(1, Ordering::Relaxed);
         match &self.way {
             Way::Ssh(link) => link.spawn(argv, input).await,
             Way::Local => local::spawn(argv, input).map_err(Failed::Lost),

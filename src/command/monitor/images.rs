@@ -28,7 +28,7 @@ pub(super) async fn run(args: &MonitorImages, ctx: &Context) -> anyhow::Result<E
     let mut seen = look(ctx, wanted, &sources).await?;
     let mut failed = std::mem::take(&mut seen.lost);
     let done = match (args, index) {
-        (MonitorImages::Save { dir }, _) => save(ctx, wanted, &sources, &seen, dir).await,
+        (MonitorImages::Save { dir }, _) => saved(ctx, wanted, &sources, &seen, dir).await,
         (_, Some(index)) => load(ctx, &seen, &index, &mut failed).await,
         _ => list(ctx, &sources, &seen),
     };
@@ -98,6 +98,34 @@ struct Saved {
     entry: ImageEntry,
 }
 
+async fn saved(
+    ctx: &Context,
+    wanted: &Monitor,
+    sources: &Sources,
+    seen: &Seen,
+    dir: &Path,
+) -> anyhow::Result<()> {
+    let entries = save(ctx, wanted, sources, seen, dir).await?;
+    let text = format!(
+        "{}: {} images; name it in `monitor.images`",
+        dir.display(),
+        entries.len()
+    );
+    ctx.reporter
+        .result(&text, &json!({"folder": dir, "images": entries}))?;
+    Ok(())
+}
+
+/// The images of the monitor host's engine as archives with their index, for a bundle.
+pub(in crate::command) async fn into_folder(ctx: &Context, dir: &Path) -> Result<(), Failure> {
+    let wanted = super::monitor(ctx)?;
+    let sources = Sources::new(ctx)?.with_images(ctx, wanted)?;
+    let seen = look(ctx, wanted, &sources).await?;
+    let done = save(ctx, wanted, &sources, &seen, dir).await;
+    seen.fleet.close().await;
+    done.map(drop)
+}
+
 /// Exporters in one archive, since every host gets them, the servers in another.
 async fn save(
     ctx: &Context,
@@ -105,15 +133,13 @@ async fn save(
     sources: &Sources,
     seen: &Seen,
     dir: &Path,
-) -> anyhow::Result<()> {
+) -> Result<Vec<ImageEntry>, Failure> {
     let cannot = |error: std::io::Error| {
         Failure::usage(format!("cannot write the bundle: {error}")).at(dir.display().to_string())
     };
     std::fs::create_dir_all(dir).map_err(cannot)?;
     let Some((state, _)) = seen.hosts.get(&wanted.host) else {
-        return Err(Failure::host("its engine cannot be asked")
-            .at(wanted.host.to_string())
-            .into());
+        return Err(Failure::host("its engine cannot be asked").at(wanted.host.to_string()));
     };
     let engine = seen.engines.on(seen.fleet.on(&wanted.host)?).await?;
     let there = state.engine.clone().unwrap_or_default().images;
@@ -132,7 +158,7 @@ async fn save(
                     failure.what
                 ));
             }
-            Err(failure) => return Err(failure.into()),
+            Err(failure) => return Err(failure),
         }
     }
     let written = write(ctx, &engine, &saved, dir).await;
@@ -140,15 +166,7 @@ async fn save(
         engine.untag(&one.name).await?;
     }
     written?;
-    let entries: Vec<ImageEntry> = saved.into_iter().map(|one| one.entry).collect();
-    let text = format!(
-        "{}: {} images; name it in `monitor.images`",
-        dir.display(),
-        entries.len()
-    );
-    ctx.reporter
-        .result(&text, &json!({"folder": dir, "images": entries}))?;
-    Ok(())
+    Ok(saved.into_iter().map(|one| one.entry).collect())
 }
 
 /// Makes sure the engine has it, under the name that goes into the archive.

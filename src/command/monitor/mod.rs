@@ -5,6 +5,8 @@ mod images;
 mod status;
 mod up;
 
+pub(in crate::command) use self::images::into_folder as images_into_folder;
+
 use nbctl_core::failure::{ExitCode, Failure};
 use nbctl_core::inventory::Monitor;
 use nbctl_core::units::HostName;
@@ -39,7 +41,7 @@ fn ended(good: usize, failed: Vec<(HostName, Failure)>) -> Result<(), Failure> {
 }
 
 /// A table without lines.
-fn table(head: &[&str]) -> comfy_table::Table {
+pub(in crate::command) fn table(head: &[&str]) -> comfy_table::Table {
     let mut table = comfy_table::Table::new();
     table
         .load_style(comfy_table::presets::NOTHING)

@@ -17,5 +17,5 @@ pub use self::look::{Seen, look};
 pub use self::restore::restore;
 pub use self::scrape::{Scraped, scrape};
 pub use self::servers::{Alert, alerts, disk_bytes, version};
-pub use self::sources::{Sources, read_index};
+pub use self::sources::{BUNDLED_IMAGES, Sources, read_index};
 pub use self::targets::{Target, prometheus, targets, wait_up};

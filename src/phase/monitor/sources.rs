@@ -9,6 +9,9 @@ use nbctl_core::monitor::{self, Desired, ImageIndex, OwnImage, Stack, StackFile,
 use super::own_image;
 use crate::context::Context;
 
+/// Folder in the state folder with the images of the bundle that was loaded last.
+pub const BUNDLED_IMAGES: &str = "bundled-images";
+
 /// Read once a command.
 #[derive(Debug)]
 pub struct Sources {
@@ -47,8 +50,11 @@ impl Sources {
     /// # Errors
     /// The folder has no index, or this nbctl cannot run in an image.
     pub fn with_images(mut self, ctx: &Context, monitor: &Monitor) -> Result<Self, Failure> {
+        let loaded = ctx.state_dir.join(BUNDLED_IMAGES);
         if let Some(folder) = &monitor.images {
             self.index = Some(read_index(folder)?);
+        } else if loaded.is_dir() {
+            self.index = Some(read_index(&loaded)?);
         }
         if monitor.components.contains(&Component::Exporter) {
             let name = &self.stack.part(Component::Exporter)?.image;

@@ -26,6 +26,12 @@ pub struct Cluster {
     pub line: Line,
     pub install: Install,
     pub package: PackageSource,
+    /// Where a package that is not there is fetched from, in order.
+    #[serde(default)]
+    pub mirrors: Vec<String>,
+    /// Date of a nightly build, `2023.09.01`.
+    #[serde(default)]
+    pub nightly: Option<String>,
     pub graph: GraphLogin,
     /// In the order of the file.
     pub hosts: Vec<Host>,

@@ -50,6 +50,12 @@ pub struct NebulaSpec {
     pub packages: Option<At<String>>,
     /// One package file instead of a folder, relative to this file.
     pub package: Option<At<String>>,
+    /// Where a package that is not in the folder is fetched from, the first one first: `http(s)://…` with `{version}`, `{date}`
+    /// and `{file}` in it, or without them the folder that holds `3.8.0/` or `nightly/2023.09.01/`.
+    pub mirrors: Option<Vec<At<String>>>,
+    /// Date of a nightly build, such as 2023.09.01, instead of the release; `version` says what it behaves like.
+    #[schemars(regex(pattern = r"^[0-9]{4}\.[0-9]{2}\.[0-9]{2}$"))]
+    pub nightly: Option<At<String>>,
     /// How the package is installed (default `extract`).
     #[serde(default)]
     pub install: Install,

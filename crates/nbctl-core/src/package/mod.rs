@@ -1,11 +1,13 @@
 //! Which package of NebulaGraph fits which host.
 //!
 //! Purpose: file names, checksum files and the choice between builds (`nebula-graph-<version>.<build>.<arch>.<format>`).
+//! Where it can be fetched from is said by mirrors, in order.
 //! Duties: names are read, never guessed; the host's own C library and processor decide; when nothing
 //! fits, the failure says what was there, why each file does not fit, and what to get.
 //! The digests are computed by the caller, which has the files.
 
 mod choose;
+mod mirror;
 mod name;
 
 use std::collections::BTreeMap;
@@ -16,6 +18,7 @@ use crate::failure::Failure;
 use crate::units::{HostName, Sha256};
 
 pub use choose::{HostNeeds, choose};
+pub use mirror::{candidates, is_date, strange_mirror, urls, wanted_version};
 pub use name::{Arch, Build, Format, PackageName};
 
 /// A package file of the control machine.

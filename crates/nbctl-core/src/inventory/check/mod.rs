@@ -5,6 +5,7 @@
 mod flags;
 mod folders;
 mod options;
+mod packages;
 mod ports;
 mod shape;
 mod values;
@@ -18,4 +19,5 @@ pub(super) fn all(draft: &Draft<'_>, problems: &mut Vec<Problem>) {
     folders::check(draft, problems);
     flags::check(draft, problems);
     values::check(draft, problems);
+    packages::check(&draft.spec.nebula, problems);
 }

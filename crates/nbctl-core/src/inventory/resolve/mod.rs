@@ -126,6 +126,8 @@ fn resolve(spec: &Inventory, source: &Source, problems: &mut Vec<Problem>) -> Op
         line,
         install: spec.nebula.install,
         package: package(&spec.nebula, source),
+        mirrors: values(spec.nebula.mirrors.iter().flatten()),
+        nightly: spec.nebula.nightly.as_ref().map(|date| date.value.clone()),
         graph,
         hosts: draft.hosts.into_iter().map(|h| h.host).collect(),
         daemons,
@@ -167,6 +169,10 @@ fn package(nebula: &NebulaSpec, source: &Source) -> PackageSource {
             PackageSource::Folder(source.local_path(folder))
         }
     }
+}
+
+fn values<'a>(all: impl Iterator<Item = &'a super::at::At<String>>) -> Vec<String> {
+    all.map(|one| one.value.clone()).collect()
 }
 
 fn graph(nebula: &NebulaSpec, source: &Source, problems: &mut Vec<Problem>) -> GraphLogin {

@@ -62,6 +62,16 @@ faults: cargo ## a million edges through thirty SIGKILLs, nbctl killed after eve
 	@$(BED)/long-test.sh nebula-sandbox acknowledged_edges_survive_thirty_kills
 	@$(BED)/test.sh faults
 
+.PHONY: bench-deploy
+bench-deploy: cargo ## deploy and status against Ansible with a playbook of the same steps, on four test hosts
+	@$(BED)/setup.sh build bed tests
+	@$(BED)/bench-deploy.sh
+
+.PHONY: bench-scale
+bench-scale: cargo ## deploy, status and teardown on a hundred test hosts: time, memory, refused connections
+	@$(BED)/setup.sh build bed
+	@$(BED)/bench-scale.sh
+
 .PHONY: bench-sandbox
 bench-sandbox: cargo ## how fast the stand-in is with a client beside it, and what scale factor 1 needs in memory
 	@$(BED)/setup.sh build

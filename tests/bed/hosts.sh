@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# hosts.sh up [N]|down|status|pause hN|unpause hN: N test hosts (default 4), each a container with its own sshd and its own Docker engine in
+# hosts.sh up [--plain] [N]|down|status|pause hN|unpause hN: N test hosts (default 4), each a container with its own sshd and its own Docker engine in
 # its own network, process and mount namespaces, on a private network of this machine.
 #   up      makes what is missing, leaves what is well, removes what is too many; writes inventory.yaml, ssh_config,
 #           known_hosts and a key into $NBCTL_BED_DIR
+#           --plain: without Docker engines, so that many fit on one machine
 #   down    removes what carries this bed's label, and those files
 #   pause   the host answers nothing any more, as if its power were gone; unpause brings it back
 #   status  one line a host; exit code 3 when one is not well
@@ -14,6 +15,7 @@ set -euo pipefail
 
 MINE=(--filter "label=$BED_LABEL=$BED_NAME")
 KEY=$BED_DIR/id_ed25519
+AT_ONCE=12                         # hosts being made at the same time
 
 container() { echo "nbctl-bed-$BED_NAME-h$1"; }
 
@@ -49,9 +51,17 @@ remove_hosts() {
 # too_many N: hosts of an earlier, larger bed
 too_many() { present | awk -v n="$1" '$1 > n'; }
 
+# wait_for_jobs: for those of `up`, whose variables it uses
+wait_for_jobs() {
+  for i in "${jobs[@]}"; do wait "$i" || failed=1; done
+  jobs=()
+}
+
 up() {
-  local n=$1 i began=$EPOCHREALTIME failed=0 jobs=()
-  [[ $n =~ ^[1-9][0-9]?$ ]] || die "'$n' is not a number of hosts" "1 to 99" 2
+  local kind=engine n i began=$EPOCHREALTIME failed=0 jobs=()
+  [ "${1:-}" != --plain ] || { kind=plain && shift; }
+  n=${1:-4}
+  [[ $n =~ ^[1-9][0-9]{0,2}$ && $n -le 120 ]] || die "'$n' is not a number of hosts" "1 to 120" 2
   lock "bed-$BED_NAME"
   need_engine
   check_owner
@@ -59,10 +69,11 @@ up() {
   remove_hosts "$(too_many "$n")"
   ensure_network
   for i in $(seq "$n"); do
-    "$BED_HERE/host.sh" "$(container "$i")" "$i" "$(bed_prefix)" "$KEY.pub" >"$BED_DIR/host$i.key" 9>&- &
+    "$BED_HERE/host.sh" "$(container "$i")" "$i" "$(bed_prefix)" "$KEY.pub" "$kind" >"$BED_DIR/host$i.key" 9>&- &
     jobs+=($!)
+    [ $((i % AT_ONCE)) != 0 ] || wait_for_jobs
   done
-  for i in "${jobs[@]}"; do wait "$i" || failed=1; done
+  wait_for_jobs
   [ "$failed" = 0 ] || die "not every host came up" "see above; remove them all with: $0 down" 3
   cat "$BED_DIR"/host*.key >"$BED_DIR/known_hosts"
   rm "$BED_DIR"/host*.key
@@ -106,7 +117,7 @@ status() {
 }
 
 case ${1:-} in
-  up) up "${2:-4}" ;;
+  up) up "${@:2}" ;;
   down | status) "$1" ;;
   pause | unpause) need_engine && dk "$1" "$(container "${2#h}")" >/dev/null ;;
   *) die "hosts.sh: up [N], down, status, pause hN or unpause hN?" "" 2 ;;

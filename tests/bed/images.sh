@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# images.sh build|save|list|clean: the bed's images, made from Debian packages only.
+# images.sh build|python|save|list|clean: the bed's images, made from Debian packages only.
 #   build   base, host and the four monitoring images; only what is missing or whose inputs changed
+#   python  the host with Python, which Ansible needs there (benches only)
 #   save    the monitoring images as tarballs in $NBCTL_BED_IMAGES (default $NBCTL_BED_DIR/images), with the index that `nbctl monitor` reads
 #   list    what there is
 #   clean   removes them, but for those that hosts are made of
@@ -64,6 +65,15 @@ build() {
   say "images: ready after $(seconds_since "$began")"
 }
 
+python() {
+  local inputs
+  lock images
+  need_engine
+  inputs=$(inputs_of python)-$(inputs_of host)
+  are_current "$inputs" python ||
+    timed "image python" "$BED_HERE/build-image.sh" python "$BED_IMAGE_LABEL=$inputs" "$REPO/python"
+}
+
 # version_of NAME: of the Debian package inside, without Debian's own suffix
 version_of() {
   local id
@@ -124,6 +134,6 @@ clean() {
 }
 
 case ${1:-} in
-  build | save | list | clean) "$1" ;;
-  *) die "images.sh: build, save, list or clean?" "" 2 ;;
+  build | python | save | list | clean) "$1" ;;
+  *) die "images.sh: build, python, save, list or clean?" "" 2 ;;
 esac

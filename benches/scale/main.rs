@@ -245,9 +245,9 @@ fn ssh_mib() -> f64 {
 
 /// Connections that an sshd of the bed dropped at the door.
 fn refused() -> f64 {
-    let dropped = containers().iter().map(|id| {
+    let dropped = containers().into_iter().map(|id| {
         let output = Command::new("docker")
-            .args(["logs", id])
+            .args(["logs", &id])
             .output()
             .expect("docker");
         let text = String::from_utf8_lossy(&output.stderr).into_owned();

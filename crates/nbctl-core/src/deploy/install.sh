@@ -10,7 +10,7 @@ case $format in
   tar.gz) tar -xzof "$package" ;;
   rpm) rpm2cpio "$package" | cpio -idmu --quiet ;;
   deb)
-    if command -v dpkg-deb >/dev/null 2>&1; then
+    if ! command -v ar >/dev/null 2>&1; then
       dpkg-deb --fsys-tarfile "$package" | tar -xof -
     else
       member=$(ar t "$package" | grep '^data\.tar')

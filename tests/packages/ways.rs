@@ -110,7 +110,7 @@ fn one(bed: &Path, host: u32, address: &str, way: &Way) {
         nbctl(&["deploy", "--yes"]).contains("deployed and verified"),
         "{name}"
     );
-    let in_database = on_host("rpm -q --dbpath /var/lib/rpm nebula-graph || true");
+    let in_database = on_host("sudo rpm -q nebula-graph || true");
     assert_eq!(
         in_database.starts_with("nebula-graph-"),
         way.install == "rpm",

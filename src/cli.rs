@@ -361,6 +361,9 @@ pub struct SandboxPackage {
     #[arg(long, value_name = "MIB", default_value_t = 0, hide = true)]
     #[arg(value_parser = clap::value_parser!(u64).range(..=4096))]
     pub at_least: u64,
+    /// A tar.gz that is not compressed, with the executable once; for benches
+    #[arg(long, hide = true)]
+    pub quick: bool,
 }
 
 /// `nbctl report`.

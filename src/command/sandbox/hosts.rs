@@ -26,6 +26,7 @@ pub(super) async fn up(bed: &Bed, hosts: u8, reporter: &Reporter) -> anyhow::Res
         out: bed.dir.join("packages"),
         binary: None,
         at_least: 0,
+        quick: false,
     };
     build(&package, Making::SMALL)?;
     bed.script("hosts.sh", &["up", &hosts.to_string()], reporter)

@@ -108,6 +108,7 @@ impl<'a> Local<'a> {
             out: fresh.clone(),
             binary: Some(program),
             at_least: 0,
+            quick: true,
         };
         build(&package, Making::QUICK)?;
         fs::rename(&fresh, &packages).map_err(place)

@@ -7,7 +7,7 @@ mod local;
 use std::path::{Path, PathBuf};
 
 use nbctl_core::failure::{ExitCode, Failure};
-use nebula_sandbox::package::{self, Making, PackageType};
+use nebula_sandbox::package::{self, Effort, Making, PackageType};
 
 use self::hosts::Bed;
 use self::local::Local;
@@ -23,7 +23,11 @@ pub(super) async fn run(
         Sandbox::Package(args) => {
             let making = Making {
                 at_least: args.at_least << 20,
-                ..Making::SMALL
+                effort: if args.quick {
+                    Effort::Quick
+                } else {
+                    Effort::Small
+                },
             };
             let file = build(&args, making)?;
             let text = file.display().to_string();

@@ -85,10 +85,9 @@ impl<'a> Ansible<'a> {
 }
 
 fn hosts(bed: &Bed) -> String {
-    let mut text = String::new();
-    for (number, address) in (1..).zip(&bed.addresses) {
-        text += &format!("h{number} ansible_host={address}\n");
-    }
+    let hosts = (1..).zip(&bed.addresses);
+    let line = |(number, address): (usize, &String)| format!("h{number} ansible_host={address}\n");
+    let text: String = hosts.map(line).collect();
     let names: Vec<String> = (1..=bed.addresses.len())
         .map(|number| format!("h{number}"))
         .collect();

@@ -56,20 +56,20 @@ fn waited(events: &str) -> f64 {
 
 fn inventory(bed: &Bed, persist: u32, block_cache: usize) -> String {
     let (dir, packages) = (bed.dir.display(), bed.bench.join("packages"));
-    let mut text = format!(
+    let head = format!(
         "format: 1\ncluster: bench\ndisposable: true\nnebula:\n  version: 3.8.0\n  packages: {}\n  deploy_dir: {HOME}/nebula\n  \
          flags: {{heartbeat_interval_secs: 1}}\n  storaged: {{flags: {{rocksdb_block_cache: {block_cache}}}}}\n\
          ssh: {{user: vesoft, identity_file: \"{dir}/id_ed25519\", known_hosts_file: \"{dir}/known_hosts\", known_hosts: strict, persist: {persist}}}\n\
          hosts:\n",
         packages.display()
     );
-    for (number, address) in (1..).zip(&bed.addresses) {
+    let host = |(number, address): (usize, &String)| {
         let roles = if number <= 3 {
             "metad, graphd, storaged"
         } else {
             "graphd, storaged"
         };
-        text += &format!("  - {{name: h{number}, address: {address}, roles: [{roles}]}}\n");
-    }
-    text
+        format!("  - {{name: h{number}, address: {address}, roles: [{roles}]}}\n")
+    };
+    head + &(1..).zip(&bed.addresses).map(host).collect::<String>()
 }

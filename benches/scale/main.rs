@@ -92,19 +92,20 @@ fn write_inventory(dir: &Path, path: &Path) -> usize {
         .filter_map(|line| line.trim().strip_prefix("HostName "))
         .collect();
     let shown = dir.display();
-    let mut text = format!(
+    let head = format!(
         "format: 1\ncluster: scale\ndisposable: true\nnebula: {{version: 3.8.0, packages: \"{shown}/packages\", deploy_dir: /home/vesoft/nebula, flags: {{heartbeat_interval_secs: 1}}}}\n\
          ssh: {{user: vesoft, identity_file: \"{shown}/id_ed25519\", known_hosts_file: \"{shown}/known_hosts\", known_hosts: strict}}\nhosts:\n"
     );
-    for (number, address) in (1..).zip(&addresses) {
+    let host = |(number, address): (usize, &&str)| {
         let roles = if number <= 3 {
             "metad, graphd, storaged"
         } else {
             "storaged"
         };
-        text += &format!("  - {{name: h{number}, address: {address}, roles: [{roles}]}}\n");
-    }
-    std::fs::write(path, text).unwrap();
+        format!("  - {{name: h{number}, address: {address}, roles: [{roles}]}}\n")
+    };
+    let hosts: String = (1..).zip(&addresses).map(host).collect();
+    std::fs::write(path, head + &hosts).unwrap();
     addresses.len()
 }
 

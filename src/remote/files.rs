@@ -22,13 +22,16 @@ use crate::event::{Event, Sink};
 
 /// `$1` path, `$2` mode, `$3` sha256 of what comes on standard input. One line: the login shell may be any.
 const PUT: &str = concat!(
-    r#"set -eu; umask 077; p=$1; m=$2; s="$3  -"; t="$p.nbctl-new"; "#,
+    r#"set -eu; umask 077; p=$1; m=$2; s=$3; t="$p.nbctl-new"; "#,
+    // Five times faster than coreutils where the processor knows SHA, and most hosts have it; small files need no second program.
+    r#"sum() { if [ "$(stat -c %s "$1")" -gt 4194304 ] && o=$(openssl dgst -sha256 -r <"$1" 2>/dev/null); then :; "#,
+    r#"else o=$(sha256sum <"$1"); fi; echo "${o%% *}"; }; "#,
     r#"if [ -d "$p" ]; then echo "$p is a folder" >&2; exit 1; fi; "#,
-    r#"if [ -f "$p" ] && [ "$(sha256sum <"$p")" = "$s" ] && [ "$(stat -c %a "$p")" = "$m" ]; then echo same; exit 0; fi; "#,
+    r#"if [ -f "$p" ] && [ "$(sum "$p")" = "$s" ] && [ "$(stat -c %a "$p")" = "$m" ]; then echo same; exit 0; fi; "#,
     r#"d=${p%/*}; [ -d "${d:-/}" ] || (umask 022; mkdir -p "$d"); "#,
     r#"trap "exit 1" HUP INT TERM; trap "rm -f \"\$t\"" EXIT; rm -f "$t"; "#,
     r#"e=$(dd bs=1048576 conv=fsync of="$t" 2>&1) || { echo "$e" >&2; exit 1; }; "#,
-    r#"if [ "$(sha256sum <"$t")" != "$s" ]; then echo "not what was sent" >&2; exit 66; fi; "#,
+    r#"if [ "$(sum "$t")" != "$s" ]; then echo "not what was sent" >&2; exit 66; fi; "#,
     r#"chmod "$m" "$t"; mv -f "$t" "$p"; echo written"#
 );
 /// Exit code of [`PUT`] when the digest differs.

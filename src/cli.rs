@@ -5,6 +5,7 @@
 
 mod bundle;
 mod config;
+mod hosts;
 mod life;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub use self::bundle::{Bundle, BundleSave};
 pub use self::config::{Config, ConfigSet, ConfigShow};
+pub use self::hosts::{Apply, Bootstrap, Hosts};
 pub use self::life::{Exec, Level, Life, Logs, Pick, Pull, Push, Severity, Stopping};
 
 use crate::reporter::Output;
@@ -103,6 +105,9 @@ pub enum Command {
     /// Look at inventories
     #[command(subcommand)]
     Inventory(Inventory),
+    /// Reach, check and prepare the hosts
+    #[command(subcommand)]
+    Hosts(Hosts),
     /// Install and start the cluster, verify it; a second time: nothing to do
     Deploy {
         /// Inventory, the same as -i
@@ -462,4 +467,17 @@ pub struct BenchFull {
     /// Persons of a generated data set, instead of the playbook's
     #[arg(long, conflicts_with = "data")]
     pub persons: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// graphd takes 512 statements at once, and a query of 4 MB.
+    #[test]
+    fn batches_that_graphd_would_choke_on_are_refused() {
+        let parsed = |rows: &str| Cli::try_parse_from(["nbctl", "import", "--batch", rows]).is_ok();
+        let seen = ["1", "512", "0", "513"].map(parsed);
+        assert_eq!(seen, [true, true, false, false]);
+    }
 }

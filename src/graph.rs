@@ -11,7 +11,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use nbctl_core::failure::Failure;
-use nbctl_core::inventory::{Cluster, DaemonRole, GraphLogin, Secret};
+use nbctl_core::inventory::{Cluster, DaemonRole, Secret};
 use nbctl_core::plan::{Script, Statement};
 use nbctl_core::units::HostName;
 use nebula_wire::client::{ConnectOptions, Connection, Session};
@@ -54,7 +54,7 @@ impl GraphService {
                 .map(nbctl_core::inventory::Daemon::endpoint)
                 .collect(),
             user: cluster.graph.user.clone(),
-            password: password(&cluster.graph).await?,
+            password: read_secret(&cluster.graph.password).await?,
         })
     }
 
@@ -192,7 +192,7 @@ impl Graph for GraphService {
     fn ready(&self, address: SocketAddr) -> BoxFuture<'_, Result<(), Failure>> {
         async move {
             let mut session = self.open_at(address).await?;
-            let answer = session.rows("YIELD 1").await;
+            let answer = session.rows("SHOW HOSTS").await;
             session.close().await;
             answer.map(drop)
         }
@@ -229,8 +229,12 @@ fn hosts(table: &DataSet) -> BTreeMap<String, bool> {
     table.rows.iter().filter_map(row).collect()
 }
 
-async fn password(login: &GraphLogin) -> Result<String, Failure> {
-    let text = match &login.password {
+/// First line of what a handle leads to.
+///
+/// # Errors
+/// The file or command gives none.
+pub async fn read_secret(secret: &Secret) -> Result<String, Failure> {
+    let text = match secret {
         Secret::Factory => return Ok(FACTORY_PASSWORD.to_owned()),
         Secret::File(path) => std::fs::read_to_string(path).map_err(|error| {
             Failure::inventory(format!("cannot read the password file: {error}"))
@@ -238,15 +242,9 @@ async fn password(login: &GraphLogin) -> Result<String, Failure> {
         })?,
         Secret::Command(command) => output_of(command).await?,
     };
-    text.lines()
-        .next()
-        .filter(|line| !line.is_empty())
-        .map(str::to_owned)
-        .ok_or_else(|| {
-            Failure::inventory(
-                "the password file or command of `nebula.user` gives an empty first line",
-            )
-        })
+    let line = text.lines().next().filter(|line| !line.is_empty());
+    line.map(str::to_owned)
+        .ok_or_else(|| Failure::inventory("the password file or command gives an empty first line"))
 }
 
 async fn output_of(command: &str) -> Result<String, Failure> {

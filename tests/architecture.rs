@@ -28,7 +28,7 @@ const DOORS: [(&str, &[&str], &str); 4] = [
     ("Client::builder", &["http"], "only http builds clients"),
     (
         "process::Command",
-        &["remote/local", "remote/here"],
+        &["remote/local", "remote/here", "remote/first"],
         "only remote starts processes",
     ),
 ];
@@ -110,4 +110,43 @@ fn each_big_crate_has_one_door() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What a word in backticks names: a file, a test in it, a case of a data file.
+fn is_there(root: &Path, named: &str) -> bool {
+    let (path, needles) = match (named.split_once("::"), named.split_once('#')) {
+        (Some((path, name)), _) => (path, vec![format!("fn {name}(")]),
+        (None, Some((path, case))) => (
+            path,
+            vec![format!("== {case}\n"), format!("name: {case}\n")],
+        ),
+        (None, None) => return root.join(named).exists(),
+    };
+    let text = std::fs::read_to_string(root.join(path)).unwrap_or_default();
+    needles.iter().any(|needle| text.contains(needle))
+}
+
+#[test]
+fn every_failure_of_the_field_has_its_test() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join("docs/design/failures.md")).unwrap();
+    let paths = page.split('`').skip(1).step_by(2).filter(|word| {
+        let known = [".rs", ".yaml", ".txt"];
+        word.contains('/') && known.iter().any(|ext| word.contains(ext))
+    });
+    let (all, missing): (Vec<&str>, Vec<&str>) = (
+        paths.clone().collect(),
+        paths.filter(|named| !is_there(root, named)).collect(),
+    );
+    assert!(
+        all.len() > 60 && missing.is_empty(),
+        "{} named, not there: {missing:#?}",
+        all.len()
+    );
+    let rows: Vec<u32> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.split(' ').next()?.parse().ok())
+        .collect();
+    let without: Vec<u32> = (1..=43).filter(|number| !rows.contains(number)).collect();
+    assert!(without.is_empty(), "no row for {without:?}");
 }

@@ -58,6 +58,25 @@ pub(super) fn destroy(ctx: &Context, plan: &str) -> Result<(), Failure> {
     }
 }
 
+/// Asks for a password without showing it.
+///
+/// # Errors
+/// There is no terminal to ask on.
+pub(super) fn password(question: &str) -> Result<String, Failure> {
+    let cannot = |why: String| {
+        Failure::usage(format!("cannot ask for a password: {why}"))
+            .hint("give it with --password-file or --password-command")
+    };
+    let terminal = console::Term::stderr();
+    if !terminal.is_term() {
+        return Err(cannot("standard error is no terminal".to_owned()));
+    }
+    let asked = terminal
+        .write_str(question)
+        .and_then(|()| terminal.read_secure_line());
+    asked.map_err(|error| cannot(error.to_string()))
+}
+
 fn declined() -> Failure {
     Failure::new(
         FailureKind::Interrupted,

@@ -89,6 +89,7 @@ async fn plan(
     };
     if told {
         warn(ctx, &deploy::checks(&given));
+        settings(ctx, &deploy::settings(&given));
         advise(ctx, &given);
     }
     deploy::plan(&given)
@@ -128,6 +129,20 @@ fn warn(ctx: &Context, checks: &[Check]) {
             hosts.join(", "),
             check.check,
             check.message
+        ));
+    }
+}
+
+/// Settings of the hosts are told in one line: they are no fault of this deploy.
+fn settings(ctx: &Context, checks: &[Check]) {
+    let unusual = checks.iter().filter(|check| check.level == Level::Warn);
+    let mut names: Vec<&str> = unusual.map(|check| check.check).collect();
+    names.sort_unstable();
+    names.dedup();
+    if !names.is_empty() {
+        let names = names.join(", ");
+        ctx.sink.warn(format!(
+            "kernel settings of hosts are not as NebulaGraph's makers advise: {names}; `nbctl hosts check` tells more"
         ));
     }
 }

@@ -7,6 +7,7 @@ mod config;
 mod confirm;
 mod deploy;
 mod help;
+mod hosts;
 mod init;
 mod inventory;
 mod life;
@@ -59,6 +60,7 @@ pub fn run(cli: Cli, reporter: &Reporter) -> anyhow::Result<ExitCode> {
             block_on(deploy::run(&ctx))
         }
         Command::Bundle(args) => block_on(bundle::run(&args, global, reporter)),
+        Command::Hosts(args) => block_on(hosts::run(&args, &context(global, reporter)?)),
         Command::Life(args) => block_on(life::run(&args, &context(global, reporter)?)),
         Command::Data(args) => block_on(load::data(&args, reporter)),
         Command::Import(args) => block_on(load::import(&context(global, reporter)?, &args)),

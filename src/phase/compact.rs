@@ -50,31 +50,37 @@ pub async fn job(
     let begun = Instant::now();
     loop {
         let status = status(&session.rows(&format!("SHOW JOB {id}")).await?, id);
-        match status.as_str() {
-            "FINISHED" => return Ok(id),
-            "QUEUE" if begun.elapsed() > QUEUED => {
-                return Err(
-                    Failure::cluster(format!("job {id} ({name}) stays in the queue"))
-                        .hint("SHOW JOBS tells what runs before it"),
-                );
-            }
-            "QUEUE" | "RUNNING" => sink.emit(crate::event::Event::Progress {
-                phase: format!("job {name}"),
-                done: begun.elapsed().as_secs(),
-                total: None,
-                unit: "s",
-                text: status.to_lowercase(),
-            }),
-            other => {
-                return Err(Failure::cluster(format!(
-                    "job {id} ({name}) ended as {other}"
-                )));
-            }
+        if has_finished((id, name), &status, begun.elapsed())? {
+            return Ok(id);
         }
+        sink.emit(crate::event::Event::Progress {
+            phase: format!("job {name}"),
+            done: begun.elapsed().as_secs(),
+            total: None,
+            unit: "s",
+            text: status.to_lowercase(),
+        });
         tokio::select! {
             () = tokio::time::sleep(PAUSE) => {}
             () = cancel.cancelled() => return Err(crate::interrupt::failure()),
         }
+    }
+}
+
+/// Whether a job has finished by its status; `waited` since it was submitted.
+fn has_finished((id, name): (i64, &str), status: &str, waited: Duration) -> Result<bool, Failure> {
+    match status {
+        "FINISHED" => Ok(true),
+        "QUEUE" if waited > QUEUED => Err(Failure::cluster(format!(
+            "job {id} ({name}) stays in the queue"
+        ))
+        .hint("SHOW JOBS tells what runs before it")),
+        "QUEUE" | "RUNNING" => Ok(false),
+        other => Err(
+            Failure::cluster(format!("job {id} ({name}) ended as {other}")).hint(format!(
+                "SHOW JOB {id} tells which host failed, SHOW HOSTS which are OFFLINE"
+            )),
+        ),
     }
 }
 
@@ -95,5 +101,41 @@ fn int(value: &Value) -> Option<i64> {
     match value {
         Value::Int(number) => Some(*number),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_that_fails_or_hangs_ends_the_wait() {
+        let judge = |status, seconds| {
+            let judged = has_finished((7, "BALANCE DATA"), status, Duration::from_secs(seconds));
+            judged.map_err(|failure| failure.what)
+        };
+        assert_eq!(judge("FINISHED", 1), Ok(true));
+        assert_eq!(judge("RUNNING", 100_000), Ok(false));
+        assert_eq!(judge("QUEUE", 1), Ok(false));
+        let stuck = "job 7 (BALANCE DATA) stays in the queue".to_owned();
+        assert_eq!(judge("QUEUE", 121), Err(stuck));
+        for status in ["FAILED", "STOPPED", "INVALID", "unknown"] {
+            let ended = format!("job 7 (BALANCE DATA) ended as {status}");
+            assert_eq!(judge(status, 1), Err(ended));
+        }
+    }
+
+    #[test]
+    fn the_row_of_the_job_counts() {
+        let text = |text: &str| Value::String(text.into());
+        let table = Table {
+            columns: vec!["Job Id(TaskId)".into(), "Command".into(), "Status".into()],
+            rows: vec![
+                vec![Value::Int(7), text("DATA_BALANCE"), text("FAILED")],
+                vec![Value::Int(0), text("0:8->9"), text("FINISHED")],
+            ],
+        };
+        assert_eq!(status(&table, 7), "FAILED");
+        assert_eq!(status(&table, 8), "unknown");
     }
 }

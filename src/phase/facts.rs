@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use nbctl_core::deploy::{Facts, facts_request};
-use nbctl_core::facts::{self, HostFacts};
+use nbctl_core::facts::{self, FactsRequest, HostFacts};
 use nbctl_core::failure::Failure;
 use nbctl_core::inventory::Cluster;
 use nbctl_core::plan::Script;
@@ -18,11 +18,21 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// # Errors
 /// One line for every host that did not answer.
 pub async fn gather(cluster: &Cluster, fleet: &Fleet) -> Result<Facts, Failure> {
-    fleet.each(|_, link| of_host(cluster, link)).await
+    let ask = |host: &_, link| asked(facts_request(cluster, host), link);
+    fleet.each(ask).await
 }
 
-async fn of_host(cluster: &Cluster, link: &Link) -> Result<HostFacts, Failure> {
-    let request = facts_request(cluster, link.host());
+/// Facts of one host, with what takes long to find out.
+///
+/// # Errors
+/// It did not answer.
+pub async fn thorough(cluster: &Cluster, link: &Link) -> Result<HostFacts, Failure> {
+    let mut request = facts_request(cluster, link.host());
+    request.thorough = true;
+    asked(request, link).await
+}
+
+async fn asked(request: FactsRequest, link: &Link) -> Result<HostFacts, Failure> {
     let script = Script {
         text: facts::script(&request),
         sudo: false,

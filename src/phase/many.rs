@@ -58,15 +58,13 @@ impl Many {
         Ok(Self { fleet, lost })
     }
 
-    /// Does `work` on every connected host at once; an interrupt gives up what is left.
-    ///
-    /// # Errors
-    /// One line for every host that failed or was not reached.
-    pub async fn each<'a, T, F, Fut>(
+    /// Does `work` on every connected host at once, and tells of each host how it went; an interrupt gives up what is
+    /// left. Hosts in the order of their names.
+    pub async fn try_each<'a, T, F, Fut>(
         &'a self,
         cancel: &CancellationToken,
         work: F,
-    ) -> Result<Vec<(HostName, T)>, Failure>
+    ) -> Vec<(HostName, Result<T, Failure>)>
     where
         F: Fn(&'a Link) -> Fut,
         Fut: Future<Output = Result<T, Failure>>,
@@ -81,8 +79,28 @@ impl Many {
                 (link.host().clone(), result)
             }
         });
-        let (mut good, mut bad) = (Vec::new(), self.lost.clone());
-        for (host, result) in join_all(all).await {
+        let mut ended = join_all(all).await;
+        let lost = self.lost.iter().cloned();
+        ended.extend(lost.map(|(host, failure)| (host, Err(failure))));
+        ended.sort_by(|(one, _), (other, _)| one.cmp(other));
+        ended
+    }
+
+    /// As [`Many::try_each`], when every host must do it.
+    ///
+    /// # Errors
+    /// One line for every host that failed or was not reached.
+    pub async fn each<'a, T, F, Fut>(
+        &'a self,
+        cancel: &CancellationToken,
+        work: F,
+    ) -> Result<Vec<(HostName, T)>, Failure>
+    where
+        F: Fn(&'a Link) -> Fut,
+        Fut: Future<Output = Result<T, Failure>>,
+    {
+        let (mut good, mut bad) = (Vec::new(), Vec::new());
+        for (host, result) in self.try_each(cancel, work).await {
             match result {
                 Ok(value) => good.push((host, value)),
                 Err(failure) => bad.push((host, failure)),

@@ -34,7 +34,7 @@ pub trait Graph: Send + Sync + fmt::Debug {
         statement: &'a Statement,
     ) -> BoxFuture<'a, Result<StepOutcome, Failure>>;
 
-    /// Authenticates and does `YIELD 1` on this one.
+    /// Authenticates and does `SHOW HOSTS` on this one.
     fn ready(&self, address: SocketAddr) -> BoxFuture<'_, Result<(), Failure>>;
 
     /// `address:port` of every storaged that SHOW HOSTS calls ONLINE.

@@ -1,6 +1,7 @@
 //! Hosts that fail: each command ends within its deadline, with one line that names the host.
 
 use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -108,6 +109,28 @@ async fn a_host_lost_in_mid_upload_keeps_no_part_under_the_name() {
     assert_eq!(code, Some(3), "{errors}");
     assert!(errors.contains("the connection was lost"), "{errors}");
     assert!(!there.exists(), "a part lies under the name");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_sudo_is_one_line() {
+    let bin = tempfile::tempdir().unwrap();
+    let sudo = bin.path().join("sudo");
+    std::fs::write(
+        &sudo,
+        "#!/bin/sh\necho 'sudo: a password is required' >&2\nexit 1\n",
+    )
+    .unwrap();
+    std::fs::set_permissions(&sudo, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let sshd = format!("SetEnv PATH={}:{path}", bin.path().display());
+    let Some(place) = Place::behind(&sshd).await else {
+        return;
+    };
+    let ran = place
+        .nbctl(&["exec", "--sudo", "--", "touch here"])
+        .fails(3);
+    ran.says("sudo refuses: a password is required").says("one");
+    ran.says("hint: allow it without a password");
 }
 
 #[tokio::test(flavor = "multi_thread")]

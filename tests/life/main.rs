@@ -14,6 +14,7 @@
 
 mod bed;
 mod faults;
+mod hosts;
 mod kill;
 mod place;
 #[path = "../remote/sshd.rs"]

@@ -31,7 +31,7 @@ impl Place {
             eprintln!("left out: {} is not built", sandbox.display());
             return None;
         }
-        let place = Self::with("").await?;
+        let place = Self::with("", "").await?;
         let packages = place.dir().join("packages").display().to_string();
         let made = ["sandbox", "package", "--type", "tar.gz", "--out", &packages];
         place.nbctl(&made).good();
@@ -43,11 +43,16 @@ impl Place {
         let port = free_port();
         let dead =
             "  - {name: dead, address: 127.0.0.1, roles: [load], ssh: {host: 127.0.0.1, port: ";
-        Self::with(&format!("{dead}{port}}}}}\n")).await
+        Self::with(&format!("{dead}{port}}}}}\n"), "").await
     }
 
-    async fn with(more_hosts: &str) -> Option<Self> {
-        let sshd = Sshd::start("").await?;
+    /// Without a package, and with lines for the configuration of sshd.
+    pub(crate) async fn behind(sshd: &str) -> Option<Self> {
+        Self::with("", sshd).await
+    }
+
+    async fn with(more_hosts: &str, sshd: &str) -> Option<Self> {
+        let sshd = Sshd::start(sshd).await?;
         let work = tempfile::Builder::new()
             .prefix("nbl")
             .tempdir_in("/tmp")
@@ -146,6 +151,11 @@ impl Place {
         let entries = fs::read_dir(self.root()).into_iter().flatten().flatten();
         let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
         names.filter(|name| name.contains("lease")).collect()
+    }
+
+    /// Takes the port of metad.
+    pub(crate) fn listen_on_metad(&self) -> std::net::TcpListener {
+        std::net::TcpListener::bind(("127.0.0.1", self.base)).unwrap()
     }
 
     /// Somebody on another machine works here, and renewed so many seconds ago.

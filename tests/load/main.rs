@@ -8,6 +8,7 @@
     reason = "tests start processes and say what they leave out"
 )]
 
+mod field;
 mod local;
 mod sandbox;
 mod worker;

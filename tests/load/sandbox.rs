@@ -1,5 +1,6 @@
 //! A sandbox cluster of three processes on loopback, gone with the test.
 
+use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -85,6 +86,17 @@ impl Sandbox {
     /// Of graphd.
     pub(crate) fn address(&self) -> String {
         format!("127.0.0.1:{}", self.base + 4)
+    }
+
+    /// `PUT /flags` of a daemon.
+    pub(crate) fn set_flags(&self, role: &str, flags: &str) {
+        let offset = if role == "graphd" { 4 } else { 8 };
+        let mut stream = TcpStream::connect(("127.0.0.1", self.base + offset + 20)).unwrap();
+        let length = flags.len();
+        write!(stream, "PUT /flags HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{flags}").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     }
 
     /// SIGKILL, a second of nothing, and a new one.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What can be seen of nbctl on a host: files, processes, containers, volumes, networks, images, open ports.
 const LISTING: &str = r#"
@@ -18,7 +19,11 @@ pub(crate) struct Bed {
     dir: PathBuf,
     work: tempfile::TempDir,
     hosts: Vec<String>,
+    _turn: MutexGuard<'static, ()>,
 }
+
+/// Tests of one process take turns on the hosts.
+static TURN: Mutex<()> = Mutex::new(());
 
 pub(crate) struct Ran {
     args: String,
@@ -42,18 +47,50 @@ impl Bed {
         Some(Self {
             hosts: hosts.collect(),
             work: tempfile::tempdir().expect("temp dir"),
+            _turn: TURN.lock().unwrap_or_else(PoisonError::into_inner),
             dir,
         })
     }
 
     /// Runs nbctl in a folder of its own with the bed's inventory.
-    #[expect(clippy::disallowed_methods, reason = "the program under test")]
     pub(crate) fn nbctl(&self, args: &[&str]) -> Ran {
+        Self::nbctl_in(self.work.path(), &self.dir.join("inventory.yaml"), args)
+    }
+
+    /// Folder of the bed's files.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Name and address of the last host.
+    pub(crate) fn last_host(&self) -> (String, String) {
+        let inventory =
+            std::fs::read_to_string(self.dir.join("inventory.yaml")).expect("inventory");
+        let name = self.hosts.last().expect("a host").clone();
+        let line = inventory.lines().find_map(|line| {
+            line.trim()
+                .strip_prefix(&format!("- {{name: {name}, address: "))
+        });
+        let address = line
+            .and_then(|rest| rest.split(',').next())
+            .expect("an address");
+        (name, address.to_owned())
+    }
+
+    /// Runs nbctl in `folder` with another inventory.
+    #[expect(clippy::disallowed_methods, reason = "the program under test")]
+    pub(crate) fn nbctl_in(folder: &Path, inventory: &Path, args: &[&str]) -> Ran {
+        let at = args
+            .iter()
+            .position(|arg| *arg == "--")
+            .unwrap_or(args.len());
+        let (args, behind) = args.split_at(at);
         let output = Command::new(env!("CARGO_BIN_EXE_nbctl"))
             .args(args)
             .arg("-i")
-            .arg(self.dir.join("inventory.yaml"))
-            .current_dir(self.work.path())
+            .arg(inventory)
+            .args(behind)
+            .current_dir(folder)
             .output()
             .expect("nbctl starts");
         Ran {
@@ -117,9 +154,15 @@ impl Ran {
     /// It ended well.
     #[track_caller]
     pub(crate) fn good(self) -> Self {
+        self.ends(0)
+    }
+
+    /// It ended with this code.
+    #[track_caller]
+    pub(crate) fn ends(self, code: i32) -> Self {
         assert_eq!(
             self.output.status.code(),
-            Some(0),
+            Some(code),
             "nbctl {}\n{}",
             self.args,
             self.text()
@@ -135,9 +178,8 @@ impl Ran {
     /// Its result says so.
     #[track_caller]
     pub(crate) fn says(&self, text: &str) -> &Self {
-        let out = String::from_utf8_lossy(&self.output.stdout);
         assert!(
-            out.contains(text),
+            self.text().contains(text),
             "nbctl {} does not say `{text}`:\n{}",
             self.args,
             self.text()

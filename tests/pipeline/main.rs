@@ -12,6 +12,7 @@
 
 mod bed;
 mod counts;
+mod hosts;
 mod panels;
 
 use bed::Bed;

@@ -175,7 +175,7 @@ pub enum Probe {
         /// Executable, resolved.
         exe: RemotePath,
     },
-    /// authenticate and `YIELD 1` succeed.
+    /// authenticate and `SHOW HOSTS`, which metad answers, succeed.
     GraphReady {
         /// `address:port` of graphd.
         rpc: String,

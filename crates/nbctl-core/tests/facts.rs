@@ -66,6 +66,7 @@ impl World {
         )
         .unwrap();
         fs::write(root.join("nebula-metad.conf"), "--port=9559\n").unwrap();
+        fs::write(root.join("nebula-metad.pid"), "1\n").unwrap();
         fs::create_dir(root.join("cache")).unwrap();
         fs::write(root.join("cache/x.rpm"), "rpm").unwrap();
         fs::copy("/bin/sleep", bin.join("nebula-metad")).unwrap();
@@ -95,6 +96,8 @@ impl World {
             space: vec![root.join("not/yet/there")],
             names: vec!["localhost".into(), "no-such-host.invalid".into()],
             docker_socket: Some(root.join("docker.sock")),
+            pid_files: vec![root.join("nebula-metad.pid"), root.join("absent")],
+            thorough: true,
             rpm: Some("no-such-package".into()),
             sudo: false,
         }
@@ -161,12 +164,29 @@ fn check(world: &World, facts: &HostFacts, answer: &str) {
     );
     assert!(facts.system.memory > 1 << 20, "{answer}");
     assert!(facts.has("sha256sum") && facts.has("tar") && !facts.user.home.is_empty());
+    check_settings(&root, facts);
     assert!(
         facts.addresses.contains("127.0.0.1"),
         "{:?}",
         facts.addresses
     );
     assert_eq!(facts.names["no-such-host.invalid"], Vec::<String>::new());
+}
+
+fn check_settings(root: &RemotePath, facts: &HostFacts) {
+    let pid_file = &facts.pid_files[&root.join("nebula-metad.pid")];
+    assert!(
+        pid_file.pid == 1 && !pid_file.name.is_empty(),
+        "{pid_file:?}"
+    );
+    assert!(facts.firewall.is_some());
+    for name in ["vm/swappiness", "vm/max_map_count", "net/core/somaxconn"] {
+        let real = fs::read_to_string(format!("/proc/sys/{name}")).unwrap();
+        let key = name.rsplit('/').next().unwrap();
+        assert_eq!(facts.settings[key], real.trim(), "{name}");
+    }
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    assert_eq!(facts.system.boot_id, boot.trim());
 }
 
 fn check_paths(root: &RemotePath, facts: &HostFacts) {

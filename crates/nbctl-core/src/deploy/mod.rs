@@ -7,8 +7,10 @@
 //! only while its daemon is down, so that what runs is always what the files say.
 
 mod advice;
+mod bootstrap;
 mod check;
 mod life;
+mod repair;
 mod request;
 mod scripts;
 mod start;
@@ -26,8 +28,12 @@ use crate::package::PackageChoice;
 use crate::plan::{Plan, RenderedFile};
 
 pub use advice::{Advice, advice};
-pub use check::{Check, Level, checks};
+pub use bootstrap::{
+    Account, Preparation, bootstrap_do, bootstrap_look, bootstrap_missing, preparations,
+};
+pub use check::{Check, Level, checks, preflight, settings};
 pub use life::{Life, patience};
+pub use repair::{Repair, repair};
 pub use request::{RPM_NAME, facts_request};
 pub use scripts::{
     OPEN_FILES, Patience, install, install_rpm, remove_rpm, run, start, still_runs, stop,

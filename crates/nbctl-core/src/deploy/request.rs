@@ -36,6 +36,8 @@ pub fn facts_request(cluster: &Cluster, host: &HostName) -> FactsRequest {
             .monitor
             .as_ref()
             .map(|monitor| monitor.docker_socket.clone()),
+        pid_files: daemons.iter().map(|d| d.pid_file.clone()).collect(),
+        thorough: false,
         rpm: (cluster.install == Install::Rpm).then(|| RPM_NAME.to_owned()),
         sudo: sudo(cluster, host),
     }

@@ -195,6 +195,21 @@ mod tests {
         }
     }
 
+    /// A daemon that remembers another identity, or lets metad overrule its file, is told by what it reads back.
+    #[test]
+    fn an_identity_that_is_not_the_rendered_one_is_a_difference() {
+        let text = r#"{"flags": [{"name":"local_ip","value":"127.0.0.1"},{"name":"local_config","value":false}]}"#;
+        let rendered = [("local_ip", "10.0.0.2"), ("local_config", "true")];
+        let rendered = rendered.map(|(k, v)| (k.to_owned(), v.to_owned())).into();
+        let found = differences(&rendered, &parse_flags(text).unwrap());
+        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        let expected = [
+            "local_config is false, not true",
+            "local_ip is 127.0.0.1, not 10.0.0.2",
+        ];
+        assert_eq!(found, expected);
+    }
+
     #[test]
     fn a_flag_without_effect_is_a_difference() {
         let text = r#"{"flags": [{"name":"wal_ttl","value":14400},{"name":"max_handlers_per_req","value":null}]}"#;

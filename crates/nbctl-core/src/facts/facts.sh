@@ -20,6 +20,12 @@ first_line() {
   printf '%s' "$nb_value"
 }
 
+# Kernel settings, in one process for all. `read` will not do: shells read byte by byte, and the files of /proc/sys
+# give nothing after the first read.
+settings() {
+  grep -Hs '' "$@" | awk -F: '{ n = split($1, part, "/"); print "setting\t" part[n] "\t" $2 }'
+}
+
 clock() { say clock "$1" "$(date +%s.%N)"; }
 
 system() {
@@ -28,7 +34,7 @@ system() {
   fi
   say kernel "$(uname -r)" "$(uname -m)"
   say glibc "$(getconf GNU_LIBC_VERSION 2>/dev/null)"
-  say boot "$(first_line /proc/sys/kernel/random/boot_id)"
+  say boot "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)"
   say cpus "$(getconf _NPROCESSORS_ONLN 2>/dev/null)"
   while read -r nb_key nb_value nb_rest; do
     case $nb_key in
@@ -36,17 +42,17 @@ system() {
     esac
   done </proc/meminfo
   say nofile "$(ulimit -Sn)" "$(ulimit -Hn)"
+  say setting core_limit "$(ulimit -Hc)"
   say setting thp "$(first_line /sys/kernel/mm/transparent_hugepage/enabled)"
-  say setting swappiness "$(first_line /proc/sys/vm/swappiness)"
-  say setting max_map_count "$(first_line /proc/sys/vm/max_map_count)"
-  say setting somaxconn "$(first_line /proc/sys/net/core/somaxconn)"
+  ( cd /proc/sys && settings vm/swappiness vm/max_map_count vm/min_free_kbytes vm/overcommit_memory kernel/numa_balancing \
+    net/core/somaxconn net/core/netdev_max_backlog net/ipv4/tcp_max_syn_backlog net/ipv4/tcp_slow_start_after_idle )
 }
 
 user() {
   nb_works=no
   if have sudo && sudo -n true >/dev/null 2>&1; then nb_works=yes; fi
   say user "$(id -un 2>/dev/null)" "$(id -u)" "$HOME" "$nb_works"
-  for nb_tool in bash ps ss tar gzip ar dpkg-deb rpm rpm2cpio cpio sha256sum docker sudo taskset numactl; do
+  for nb_tool in bash ps ss tar gzip ar dpkg-deb rpm rpm2cpio cpio sha256sum docker sudo taskset numactl apt-get dnf yum; do
     have "$nb_tool" && say tool "$nb_tool"
   done
 }
@@ -91,7 +97,24 @@ space() {
   done
   nb_write=no
   [ -w "$nb_at" ] && nb_write=yes
-  say space "$1" "$nb_at" "$nb_write" "$(df -Pk -- "$nb_at" 2>/dev/null | tail -n 1)"
+  nb_row=$(df -Pk -- "$nb_at" 2>/dev/null | tail -n 1)
+  say space "$1" "$nb_at" "$nb_write" "$nb_row"
+  disk "$1" "${nb_row%% *}"
+}
+
+# How the kernel orders the requests of the disk below, and whether it spins; a partition has neither itself.
+disk() {
+  case $2 in
+    /dev/mapper/*) nb_dev=$(readlink -f "$2" 2>/dev/null) ;;
+    /dev/*) nb_dev=$2 ;;
+    *) return 0 ;;
+  esac
+  nb_queue=/sys/class/block/${nb_dev##*/}
+  [ -d "$nb_queue/queue" ] || nb_queue=$nb_queue/..
+  nb_scheduler=
+  nb_spins=
+  { read -r nb_scheduler <"$nb_queue/queue/scheduler"; read -r nb_spins <"$nb_queue/queue/rotational"; } 2>/dev/null
+  say disk "$1" "$nb_scheduler" "$nb_spins"
 }
 
 path() {
@@ -127,6 +150,31 @@ digest() {
   [ -f "$1" ] || return 0
   nb_sum=$(sha256sum 2>/dev/null <"$1")
   say file "$1" "${nb_sum%% *}"
+}
+
+# Whose number a pid file holds; the name is empty when nobody has it.
+pid_file() {
+  [ -f "$1" ] || return 0
+  nb_pid=
+  { read -r nb_pid <"$1"; } 2>/dev/null
+  case $nb_pid in ''|*[!0-9]*) nb_pid=0 ;; esac
+  say pid-file "$1" "$nb_pid" "$(first_line "/proc/$nb_pid/comm")"
+}
+
+# Which firewall is at work, and the ports that it lets in; `?` where it may not be asked.
+firewall() {
+  if grep -qsx firewalld /proc/[0-9]*/comm; then
+    nb_open=$($nb_sudo firewall-cmd --list-ports 2>/dev/null) || nb_open='?'
+    say firewall firewalld "$nb_open"
+  elif grep -qsi '^ENABLED=yes' /etc/ufw/ufw.conf; then
+    nb_open=$($nb_sudo ufw status 2>/dev/null) || nb_open='?'
+    say firewall ufw "$(printf '%s' "$nb_open" | sed -n 's/^\([0-9][0-9:]*\)\(\/tcp\)\{0,1\} *ALLOW.*/\1/p; s/^?$/?/p' | tr '\n' ' ')"
+  else
+    case $($nb_sudo iptables -S INPUT 2>/dev/null) in
+      *'-P INPUT DROP'*|*'-j DROP'*|*'-j REJECT'*) say firewall iptables '?' ;;
+      *) say firewall none '' ;;
+    esac
+  fi
 }
 
 one_process() {

@@ -8,6 +8,7 @@
 mod parse;
 mod request;
 mod sockets;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -19,6 +20,7 @@ use crate::units::{RemotePath, Sha256};
 pub(crate) use request::quoted;
 pub use request::{FactsRequest, script};
 pub use sockets::{Listener, Owner};
+pub use words::df_row;
 
 /// What one host answered.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -27,7 +29,7 @@ pub struct HostFacts {
     pub system: System,
     /// Soft and hard limit of open files of a new process; `None`: unlimited or not told.
     pub nofile: (Option<u64>, Option<u64>),
-    /// `thp`, `swappiness`, `max_map_count`, `somaxconn` as the kernel shows them.
+    /// `thp`, `core_limit`, and by its last name each `sysctl` asked for, as the kernel shows them.
     pub settings: BTreeMap<String, String>,
     /// The host's clock while it answered.
     pub clock: Clock,
@@ -43,6 +45,8 @@ pub struct HostFacts {
     pub listening: Vec<Listener>,
     /// Room by path asked for.
     pub space: BTreeMap<RemotePath, Space>,
+    /// The disk below each of them, where it is one of the host's own.
+    pub disks: BTreeMap<RemotePath, Disk>,
     /// Text of the owner marker by folder.
     pub owners: BTreeMap<RemotePath, String>,
     /// Programs below `versions/`, by folder of the installation, as paths relative to it.
@@ -57,6 +61,10 @@ pub struct HostFacts {
     pub processes: Vec<Process>,
     /// The Docker socket, when asked for.
     pub docker: Option<DockerSocket>,
+    /// The pid files asked for that are there.
+    pub pid_files: BTreeMap<RemotePath, PidFile>,
+    /// The firewall, when asked for.
+    pub firewall: Option<Firewall>,
     /// Installed packages asked for, as `name-version-release.arch`, with their prefix.
     pub rpms: BTreeMap<String, String>,
 }
@@ -158,6 +166,46 @@ pub struct Space {
     pub free: u64,
     /// Where the file system is mounted.
     pub mount: String,
+}
+
+/// The block device below a path.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Disk {
+    /// `none`, `mq-deadline`, …; empty when not told.
+    pub scheduler: String,
+    /// A spinning disk.
+    pub spins: bool,
+}
+
+/// Content of a pid file.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct PidFile {
+    /// 0 when it holds no number.
+    pub pid: u32,
+    /// `/proc/<pid>/comm`; empty when no process has that number.
+    pub name: String,
+}
+
+/// What guards the host's ports.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Firewall {
+    /// `firewalld`, `ufw`, `iptables`, or `none`.
+    pub kind: String,
+    /// Ranges of ports that are let in; `None`: it may not be asked.
+    pub open: Option<Vec<(u16, u16)>>,
+}
+
+impl Firewall {
+    /// One is at work.
+    pub fn is_on(&self) -> bool {
+        self.kind != "none"
+    }
+
+    /// Whether a port is known to be let in.
+    pub fn lets_in(&self, port: u16) -> bool {
+        let within = |(first, last): &(u16, u16)| (*first..=*last).contains(&port);
+        !self.is_on() || self.open.iter().flatten().any(within)
+    }
 }
 
 /// What lies at a path.

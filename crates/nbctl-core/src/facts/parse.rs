@@ -5,7 +5,8 @@
 
 use super::request::HEADER;
 use super::sockets::{hex_row, ss_row};
-use super::{DockerSocket, Glibc, HostFacts, Listener, PathFact, Process, Space};
+use super::words::{chosen, df_row, epoch_ms, glibc, path_fact, ports, undeleted};
+use super::{Disk, DockerSocket, Firewall, HostFacts, Listener, PidFile, Process, Space};
 use crate::failure::Failure;
 use crate::units::{RemotePath, Sha256};
 
@@ -69,6 +70,7 @@ impl Reader {
             "listen" => self.listen(fields, ss_row),
             "listen-hex" => self.listen(fields, hex_row),
             "space" => self.space(fields),
+            "disk" => self.disk(fields),
             "owner" => self.owner(fields),
             "installed" => self.installed(fields),
             "cached" => self.cached(fields),
@@ -76,7 +78,9 @@ impl Reader {
             "file" => self.file(fields),
             "ticks" => self.ticks(fields),
             "process" => self.process(fields),
+            "pid-file" => self.pid_file(fields),
             "docker" => self.docker(fields),
+            "firewall" => self.firewall(fields),
             "rpm" => self.rpm(fields),
             _ => None,
         }
@@ -190,6 +194,38 @@ impl Reader {
         Some(())
     }
 
+    fn disk(&mut self, fields: &[&str]) -> Option<()> {
+        let &[asked, scheduler, spins] = fields else {
+            return None;
+        };
+        let disk = Disk {
+            scheduler: chosen(scheduler).to_owned(),
+            spins: spins == "1",
+        };
+        self.facts.disks.insert(RemotePath::new(asked).ok()?, disk);
+        Some(())
+    }
+
+    fn pid_file(&mut self, fields: &[&str]) -> Option<()> {
+        let &[file, pid, name] = fields else {
+            return None;
+        };
+        let (pid, name) = (pid.parse().ok()?, name.to_owned());
+        let file = RemotePath::new(file).ok()?;
+        self.facts.pid_files.insert(file, PidFile { pid, name });
+        Some(())
+    }
+
+    fn firewall(&mut self, fields: &[&str]) -> Option<()> {
+        let &[kind, open] = fields else { return None };
+        let asked = open.trim() != "?";
+        self.facts.firewall = Some(Firewall {
+            kind: kind.to_owned(),
+            open: asked.then(|| open.split_whitespace().filter_map(ports).collect()),
+        });
+        Some(())
+    }
+
     fn owner(&mut self, fields: &[&str]) -> Option<()> {
         let &[folder, line] = fields else { return None };
         let text = self
@@ -289,73 +325,4 @@ impl Reader {
             .insert(package.to_owned(), prefix.to_owned());
         Some(())
     }
-}
-
-/// `glibc 2.17` of getconf.
-fn glibc(text: &str) -> Option<Glibc> {
-    let (major, minor) = text.strip_prefix("glibc ")?.split_once('.')?;
-    let minor = minor.split('.').next()?;
-    Some(Glibc {
-        major: major.parse().ok()?,
-        minor: minor.parse().ok()?,
-    })
-}
-
-/// `1764500000.123456789`; without nanoseconds where `date` has none.
-fn epoch_ms(text: &str) -> Option<i64> {
-    let (seconds, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let seconds: i64 = seconds.parse().ok()?;
-    let digits = fraction.bytes().take_while(u8::is_ascii_digit).take(3);
-    let (ms, count) = digits.fold((0, 0), |(ms, n), digit| {
-        (ms * 10 + i64::from(digit - b'0'), n + 1)
-    });
-    let scale = [1000, 100, 10, 1].get(count).copied().unwrap_or(1);
-    Some(seconds * 1000 + ms * scale)
-}
-
-/// The value in brackets of `always [madvise] never`; the text itself when there are none.
-fn chosen(value: &str) -> &str {
-    let inside = value
-        .split_once('[')
-        .and_then(|(_, rest)| rest.split_once(']'));
-    inside.map_or(value, |(chosen, _)| chosen)
-}
-
-/// A row of `df -Pk`: device, KiB, used, free, percent, mount. Device and mount may hold blanks.
-fn df_row(row: &str) -> Option<(u64, String)> {
-    let (before, after) = row.split_once("% ")?;
-    let free: u64 = before.split_whitespace().rev().nth(1)?.parse().ok()?;
-    Some((free.saturating_mul(1024), after.trim().to_owned()))
-}
-
-fn path_fact(fields: &[&str]) -> Option<PathFact> {
-    Some(match fields {
-        ["none"] => PathFact::None,
-        ["other"] => PathFact::Other,
-        ["file", bytes] => PathFact::File {
-            bytes: bytes.trim().parse().ok()?,
-        },
-        ["link", target, real] => PathFact::Link {
-            target: (*target).into(),
-            real: (*real).into(),
-        },
-        ["dir", real, entries] => PathFact::Dir {
-            real: (*real).into(),
-            entries: names(entries),
-        },
-        _ => return None,
-    })
-}
-
-fn names(entries: &str) -> Vec<String> {
-    entries
-        .split('/')
-        .filter(|name| !name.is_empty())
-        .map(str::to_owned)
-        .collect()
-}
-
-fn undeleted(exe: &str) -> (&str, bool) {
-    exe.strip_suffix(" (deleted)")
-        .map_or((exe, false), |path| (path, true))
 }

@@ -29,6 +29,10 @@ pub struct FactsRequest {
     pub docker_socket: Option<RemotePath>,
     /// Package to look up in the RPM database.
     pub rpm: Option<String>,
+    /// Whose number each of these pid files holds.
+    pub pid_files: Vec<RemotePath>,
+    /// What takes long to find out and no deploy needs: the firewall.
+    pub thorough: bool,
     /// Look at processes and sockets of other users through `sudo -n`.
     pub sudo: bool,
 }
@@ -60,6 +64,7 @@ pub fn script(request: &FactsRequest) -> String {
             .iter()
             .map(|package| call("rpm_package", package)),
     );
+    calls.extend(request.thorough.then(|| "firewall".into()));
     calls.extend(["clock end".into(), "say end".into(), "return 0".into()]);
     let sudo = if request.sudo { "sudo -n" } else { "" };
     format!(
@@ -81,6 +86,7 @@ fn of_paths(request: &FactsRequest) -> impl Iterator<Item = String> {
         each("space", roots),
         each("space", &request.space),
         each("digest", &request.files),
+        each("pid_file", &request.pid_files),
     ]
     .into_iter()
     .flatten()

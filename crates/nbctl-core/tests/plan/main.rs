@@ -7,6 +7,7 @@
     reason = "a helper that fails is a failed test"
 )]
 
+mod checks;
 mod life;
 mod world;
 
@@ -328,6 +329,17 @@ fn status_equals_the_inventory_or_says_why() {
             .iter()
             .all(|row| row.pid.is_some() && row.ports_open == row.ports && row.ports > 1)
     );
+
+    let mut few = world.clone();
+    few.hosts.get_mut(&HostName::new("s3")).unwrap().few_files = Some(1024);
+    let remarks = seen(&few, &few.cluster, |_| ());
+    let remarks: Vec<&str> = remarks
+        .rows
+        .iter()
+        .flat_map(|row| &row.remarks)
+        .map(String::as_str)
+        .collect();
+    assert_eq!(remarks, ["may open 1024 files only"; 3]);
 
     let mut ill = world.clone();
     ill.hosts

@@ -24,6 +24,8 @@ pub(crate) struct SimHost {
     pub(crate) nodes: BTreeMap<String, Node>,
     /// Daemon id to executable.
     pub(crate) processes: BTreeMap<String, String>,
+    /// Open files that its daemons may have, when not 130000.
+    pub(crate) few_files: Option<u32>,
     /// Lines added to the answer, and (after `-`) removed from it.
     pub(crate) extra: Vec<String>,
 }
@@ -314,7 +316,7 @@ impl SimHost {
             self.processes
                 .iter()
                 .enumerate()
-                .flat_map(|(n, (id, exe))| running(world, 1000 + n, id, exe)),
+                .flat_map(|(n, (id, exe))| running(world, 1000 + n, id, exe, self.few_files)),
         );
         for extra in &self.extra {
             match extra.strip_prefix("- ") {
@@ -360,12 +362,13 @@ impl SimHost {
     }
 }
 
-fn running(world: &World, pid: usize, id: &str, exe: &str) -> Vec<String> {
+fn running(world: &World, pid: usize, id: &str, exe: &str, files: Option<u32>) -> Vec<String> {
+    let files = files.unwrap_or(130_000);
     let daemon = world.daemon(id);
     let name = daemon.role.program();
     let stat = "S 1 1 1 0 -1 1 1 0 0 0 1 2 0 0 20 0 60 0 100 1 2";
     let mut lines = vec![format!(
-        "process | {pid} | {exe} | {name} | vesoft | {stat} | 130000 | {} | x",
+        "process | {pid} | {exe} | {name} | vesoft | {stat} | {files} | {} | x",
         daemon.root
     )];
     for port in daemon.ports(world.cluster.version).unwrap() {

@@ -18,8 +18,28 @@ pub(super) fn all(look: &mut Look<'_>) {
     }
     open_files(look);
     pins(look);
-    memory_settings(look);
     caches(look);
+}
+
+/// What the inventory wants done under sudo must be allowed without a question.
+pub(super) fn may_sudo(look: &mut Look<'_>) {
+    let user = &look.facts.user;
+    if user.uid == 0 || !sudo(look.given.cluster, &look.host.name) {
+        return;
+    }
+    if user.sudo {
+        look.pass("sudo", format!("{} needs no password", user.name));
+        return;
+    }
+    let fix = format!(
+        "in /etc/sudoers.d/nbctl: {} ALL=(ALL) NOPASSWD: ALL; or run `nbctl hosts bootstrap`; or leave out `ssh.sudo`",
+        user.name
+    );
+    look.fail(
+        "sudo",
+        format!("sudo refuses {}, or asks for a password", user.name),
+        &fix,
+    );
 }
 
 fn package(look: &mut Look<'_>) {
@@ -210,31 +230,6 @@ fn pins(look: &mut Look<'_>) {
     }
 }
 
-fn memory_settings(look: &mut Look<'_>) {
-    let setting = |name: &str| look.facts.settings.get(name).cloned().unwrap_or_default();
-    let (thp, swappiness) = (setting("thp"), setting("swappiness"));
-    if thp == "always" {
-        let fix = "echo never > /sys/kernel/mm/transparent_hugepage/enabled";
-        look.warn("huge pages", "transparent huge pages are always on", fix);
-    }
-    let swaps = look.facts.system.swap > 0 && swappiness.parse().is_ok_and(|value: u32| value > 10);
-    if swaps {
-        look.warn(
-            "swap",
-            format!("swap is on with swappiness {swappiness}"),
-            "sysctl vm.swappiness=0",
-        );
-    }
-    let maps = setting("max_map_count");
-    if maps.parse().is_ok_and(|value: u64| value < 65_530) {
-        look.warn(
-            "memory maps",
-            format!("vm.max_map_count is {maps}"),
-            "sysctl vm.max_map_count=131060",
-        );
-    }
-}
-
 /// Block caches are taken whole, whatever else runs on the host.
 fn caches(look: &mut Look<'_>) {
     let storageds = look
@@ -246,13 +241,12 @@ fn caches(look: &mut Look<'_>) {
     };
     let mib: u64 = storageds.filter_map(|daemon| cache(&daemon.flags)).sum();
     let memory = look.facts.system.memory >> 20;
+    let message = format!("rocksdb_block_cache takes {mib} MiB of {memory} MiB memory");
     if memory > 0 && mib > memory / 2 {
-        let message = format!("rocksdb_block_cache takes {mib} MiB of {memory} MiB memory");
-        look.warn(
-            "memory",
-            message,
-            "about a third of the memory that the daemons share is usual",
-        );
+        let fix = "about a third of the memory that the daemons share is usual";
+        look.warn("memory", message, fix);
+    } else if memory > 0 && mib > 0 {
+        look.pass("memory", message);
     }
 }
 

@@ -8,7 +8,12 @@ mod folders;
 mod host;
 mod network;
 mod processes;
+mod services;
+mod settings;
 mod skew;
+
+pub(super) use services::{closed_ports, ranges};
+pub(super) use settings::{SETTINGS, Setting};
 
 use std::fmt;
 
@@ -16,6 +21,7 @@ use serde::Serialize;
 
 use super::Given;
 use crate::facts::HostFacts;
+use crate::failure::Failure;
 use crate::inventory::{Daemon, Host};
 use crate::package::Package;
 use crate::units::HostName;
@@ -30,6 +36,17 @@ pub enum Level {
     Warn,
     /// A deploy would fail or do harm.
     Fail,
+}
+
+impl Level {
+    /// As it is shown.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Warn => "warn",
+            Self::Fail => "fail",
+        }
+    }
 }
 
 /// One line of the table.
@@ -56,47 +73,93 @@ impl fmt::Display for Check {
     }
 }
 
-/// Runs every check on every host with daemons.
+/// What a deploy looks at before it begins, on every host that it needs.
 pub fn checks(given: &Given<'_>) -> Vec<Check> {
-    let mut all = Vec::new();
-    for host in &given.cluster.hosts {
-        let daemons: Vec<&Daemon> = given.cluster.daemons_on(&host.name).collect();
-        if !daemons.is_empty() {
-            of_host(given, host, &daemons, &mut all);
-        }
-    }
+    let mut all = each(given, &[deployable]);
+    all.extend(silent(given));
     processes::stale_data(given, &mut all);
     skew::clocks(given, &mut all);
     all
 }
 
-fn of_host(given: &Given<'_>, host: &Host, daemons: &[&Daemon], all: &mut Vec<Check>) {
+/// Kernel settings against the vendor's advice; nothing fails because of them.
+pub fn settings(given: &Given<'_>) -> Vec<Check> {
+    each(given, &[settings::all])
+}
+
+/// The whole table of `nbctl hosts check`: that of a deploy, the settings, and what monitoring needs; `lost` says why
+/// hosts have no facts. Sorted by host in the order of the inventory.
+pub fn preflight(given: &Given<'_>, lost: &[(HostName, Failure)]) -> Vec<Check> {
+    let mut all = checks(given);
+    all.extend(each(given, &[settings::all, services::all]));
+    all.retain(|check| lost.iter().all(|(host, _)| *host != check.host));
+    all.extend(lost.iter().map(|(host, why)| connection(host, why)));
+    let hosts = &given.cluster.hosts;
+    all.sort_by_key(|check| hosts.iter().position(|host| host.name == check.host));
+    all
+}
+
+/// One room of the table.
+type Room = fn(&mut Look<'_>);
+
+fn deployable(look: &mut Look<'_>) {
+    host::may_sudo(look);
+    folders::all(look);
+    if !look.daemons.is_empty() {
+        host::all(look);
+        network::all(look);
+        processes::all(look);
+    }
+}
+
+fn each(given: &Given<'_>, rooms: &[Room]) -> Vec<Check> {
+    let hosts = given.cluster.hosts.iter();
+    hosts.flat_map(|host| of_host(given, host, rooms)).collect()
+}
+
+/// A host that did not answer has no row here, but one of [`silent`].
+fn of_host(given: &Given<'_>, host: &Host, rooms: &[Room]) -> Vec<Check> {
     let Some(facts) = given.facts.get(&host.name) else {
-        let fix = "run `nbctl hosts ping` to see why".to_owned();
-        let (check, level, message) = ("facts", Level::Fail, "the host did not answer".to_owned());
-        all.push(Check {
-            host: host.name.clone(),
-            check,
-            level,
-            message,
-            fix: Some(fix),
-        });
-        return;
+        return Vec::new();
     };
+    let daemons: Vec<&Daemon> = given.cluster.daemons_on(&host.name).collect();
     let package = given.packages.get(&host.name);
     let mut look = Look {
         given,
         host,
-        daemons,
+        daemons: &daemons,
         facts,
         package,
         found: Vec::new(),
     };
-    host::all(&mut look);
-    folders::all(&mut look);
-    network::all(&mut look);
-    processes::all(&mut look);
-    all.append(&mut look.found);
+    for room in rooms {
+        room(&mut look);
+    }
+    look.found
+}
+
+/// Hosts that a deploy needs and that said nothing.
+fn silent(given: &Given<'_>) -> impl Iterator<Item = Check> {
+    let used = |host: &&Host| given.cluster.daemons_on(&host.name).next().is_some();
+    let unknown = |host: &&Host| !given.facts.contains_key(&host.name);
+    let hosts = given.cluster.hosts.iter().filter(used).filter(unknown);
+    hosts.map(|host| {
+        let why =
+            Failure::host("the host did not answer").hint("run `nbctl hosts ping` to see why");
+        connection(&host.name, &why)
+    })
+}
+
+fn connection(host: &HostName, why: &Failure) -> Check {
+    let mut fix: Vec<&str> = why.detail.iter().map(String::as_str).collect();
+    fix.extend(why.hint.as_deref());
+    Check {
+        host: host.clone(),
+        check: "connection",
+        level: Level::Fail,
+        message: why.what.clone(),
+        fix: (!fix.is_empty()).then(|| fix.join("; ")),
+    }
 }
 
 /// One host under inspection.

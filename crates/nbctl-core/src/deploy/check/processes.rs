@@ -9,6 +9,33 @@ use crate::units::RemotePath;
 pub(super) fn all(look: &mut Look<'_>) {
     strays(look);
     foreign_user(look);
+    for &daemon in look.daemons {
+        pid_file(look, daemon);
+    }
+}
+
+/// A number in a pid file may be anybody's by now; NebulaGraph's own scripts refuse to start because of it.
+fn pid_file(look: &mut Look<'_>, daemon: &Daemon) {
+    let Some(file) = look.facts.pid_files.get(&daemon.pid_file) else {
+        return;
+    };
+    if process(daemon, look.facts).is_some_and(|process| process.pid == file.pid) {
+        look.pass(
+            "pid file",
+            format!("{} is that of {}", daemon.pid_file, daemon.id()),
+        );
+        return;
+    }
+    let whose = match (file.pid, file.name.as_str()) {
+        (0, _) => "holds no number".to_owned(),
+        (pid, "") => format!("names pid {pid}, which is nobody's"),
+        (pid, name) => format!("names pid {pid}, which is {name}"),
+    };
+    let fix = format!(
+        "`nbctl start` goes by executables and replaces it; by hand: rm {}",
+        daemon.pid_file
+    );
+    look.warn("pid file", format!("{} {whose}", daemon.pid_file), &fix);
 }
 
 /// Daemons that are not ours: elsewhere on the host, or below our folder but not from a version of it.
@@ -120,6 +147,8 @@ pub(super) fn stale_data(given: &Given<'_>, all: &mut Vec<Check>) {
             "it is of a cluster that is gone: run `nbctl reset data`",
         );
     }
+    // Daemons of one folder share its cluster id.
+    all.dedup();
 }
 
 /// Some metads with data and some without is an interrupted first start, or a wiped metad.

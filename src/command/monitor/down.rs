@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::command::confirm;
 use crate::context::Context;
 use crate::interrupt;
-use crate::phase::monitor::{Seen, Sources, apply, look};
+use crate::phase::monitor::{Done, Seen, Sources, apply, look};
 
 pub(super) async fn run(ctx: &Context, data: bool, purge: bool) -> anyhow::Result<ExitCode> {
     let begun = Instant::now();
@@ -38,7 +38,7 @@ pub(super) async fn run(ctx: &Context, data: bool, purge: bool) -> anyhow::Resul
         if data && !plans.is_empty() {
             confirm::destroy(ctx, &whole(&plans).to_string())?;
         }
-        let done = apply(ctx, &seen, &plans, &interrupt::token()).await?;
+        let done = take_down(ctx, &seen, &plans).await?;
         failed.extend(done.failed);
         verify(ctx, &seen, leave, &mut failed).await;
         let text = summary(ctx, done.changed, leave, begun);
@@ -50,6 +50,20 @@ pub(super) async fn run(ctx: &Context, data: bool, purge: bool) -> anyhow::Resul
     seen.fleet.close().await;
     super::ended(seen.hosts.len().saturating_sub(failed.len()), failed)?;
     Ok(ExitCode::Good)
+}
+
+/// With nothing to do no lease is asked for.
+async fn take_down(
+    ctx: &Context,
+    seen: &Seen,
+    plans: &BTreeMap<HostName, HostPlan>,
+) -> Result<Done, Failure> {
+    let cancel = interrupt::token();
+    let work = apply(ctx, seen, plans, &cancel);
+    if plans.is_empty() {
+        return work.await;
+    }
+    super::leased(ctx, seen, ("monitor down", &cancel), work).await
 }
 
 fn plans(ctx: &Context, seen: &Seen, leave: Leave) -> BTreeMap<HostName, HostPlan> {

@@ -11,8 +11,12 @@ use nbctl_core::failure::{ExitCode, Failure};
 use nbctl_core::inventory::Monitor;
 use nbctl_core::units::HostName;
 
+use tokio_util::sync::CancellationToken;
+
 use crate::cli;
 use crate::context::Context;
+use crate::phase::lease::{self, Scope};
+use crate::phase::monitor::Seen;
 use crate::remote::join_failures;
 
 pub(super) async fn run(args: &cli::Monitor, ctx: &Context) -> anyhow::Result<ExitCode> {
@@ -30,6 +34,23 @@ fn monitor(ctx: &Context) -> Result<&Monitor, Failure> {
         Failure::inventory("no host has the role monitor")
             .hint("add `monitor` to the roles of one host")
     })
+}
+
+/// Does `work` while nobody else changes the hosts. A host that no cluster was deployed to has no lease to take.
+async fn leased<T>(
+    ctx: &Context,
+    seen: &Seen,
+    (command, cancel): (&str, &CancellationToken),
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    let fleet = &seen.fleet;
+    let scope = Scope {
+        ctx,
+        fleet,
+        cancel,
+        command,
+    };
+    lease::under(&scope, work).await
 }
 
 /// Hosts that failed end the command after all others are done.

@@ -104,7 +104,9 @@ async fn work(
     if up.hosts.is_empty() {
         return Ok(0);
     }
-    let done = apply(ctx, seen, &up.hosts, &interrupt::token()).await?;
+    let cancel = interrupt::token();
+    let work = apply(ctx, seen, &up.hosts, &cancel);
+    let done = super::leased(ctx, seen, ("monitor up", &cancel), work).await?;
     for notice in done.notices {
         ctx.sink.warn(notice);
     }

@@ -19,7 +19,7 @@ use crate::deploy::{Difference, ReadFlags, differences, parse_flags, shown_flag}
 use crate::flags::{Catalogue, Change, is_nested, read_options};
 use crate::inventory::{Cluster, Daemon, Selection};
 
-pub use roll::{Roll, RollGiven, Space, roll};
+pub use roll::{BALANCE, Limit, Roll, RollGiven, Space, roll};
 pub use set::set;
 
 /// What one daemon answered to `GET /flags?format=json&verbose=true`.

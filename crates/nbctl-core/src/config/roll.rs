@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::set::set_step;
 use super::{Asked, change_of, of_daemon};
-use crate::deploy::{self, Difference, Facts, Patience, Rendered, wait_up};
+use crate::deploy::{self, Difference, Facts, Patience, Rendered, not_ours, wait_up};
 use crate::failure::Failure;
 use crate::flags::Change;
 use crate::inventory::{Daemon, DaemonRole};
@@ -19,6 +19,33 @@ use crate::plan::{Action, Plan, Probe, Statement, Step, Wait};
 
 /// How long a restarted daemon may take to serve, a storaged with many partitions to load.
 const SERVES: Duration = Duration::from_mins(10);
+
+/// Name of the stage that spreads leaders again.
+pub const BALANCE: &str = "balance leaders";
+
+/// What decides which data, peers and files a daemon has: one daemon alone cannot change it.
+const REDEPLOY: [&str; 9] = [
+    "data_path",
+    "listener_path",
+    "local_ip",
+    "log_dir",
+    "meta_server_addrs",
+    "pid_file",
+    "port",
+    "rocksdb_wal_dir",
+    "wal_path",
+];
+
+/// How far a roll may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    /// `PUT /flags` only; a daemon that needs a restart is a refusal.
+    Set,
+    /// Restarts where nothing less helps.
+    #[default]
+    Restart,
+}
 
 /// A space as far as a roll is concerned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -40,6 +67,8 @@ pub struct RollGiven<'a> {
     pub rendered: &'a Rendered,
     /// Spaces; `None`: nobody could be asked.
     pub spaces: Option<&'a [Space]>,
+    /// How far it may go.
+    pub limit: Limit,
 }
 
 /// A planned roll.
@@ -72,24 +101,66 @@ pub fn roll(given: &RollGiven<'_>) -> Result<Roll, Failure> {
         .lines(silent)
         .hint("`nbctl deploy` starts what is down"));
     }
+    possible(given)?;
     let mut plan = Plan::default();
-    let mut restarted: Vec<&Daemon> = Vec::new();
+    let mut restarted: Vec<(&Daemon, String)> = Vec::new();
     for role in DaemonRole::START_ORDER {
         for daemon in given.asked.daemons().filter(|d| d.role == role) {
             let means = means(given, daemon);
-            if let Some(Means::Restart(_)) = &means {
-                restarted.push(daemon);
+            if let Some(Means::Restart(why)) = &means {
+                restarted.push((daemon, format!("{}: {why}", daemon.id())));
             }
             if let Some(means) = means {
                 stages(given, daemon, means, &mut plan);
             }
         }
     }
+    let (restarted, reasons): (Vec<&Daemon>, Vec<String>) = restarted.into_iter().unzip();
+    if given.limit == Limit::Set && !reasons.is_empty() {
+        return Err(
+            Failure::usage("only a restart brings these back; nothing was changed")
+                .lines(reasons)
+                .hint("`nbctl reset roll` restarts what needs it, one daemon at a time"),
+        );
+    }
     if restarted.iter().any(|d| d.role == DaemonRole::Storaged) {
-        plan.stage("balance leaders", balance(given));
+        plan.stage(BALANCE, balance(given));
     }
     let remarks = remarks(given, &restarted);
     Ok(Roll { plan, remarks })
+}
+
+/// Whether daemons, one by one, may be changed at all.
+fn possible(given: &RollGiven<'_>) -> Result<(), Failure> {
+    let asked = &given.asked;
+    let foreign: Vec<String> = asked
+        .daemons()
+        .filter_map(|daemon| not_ours(asked.cluster, daemon, given.facts))
+        .collect();
+    if !foreign.is_empty() {
+        return Err(Failure::cluster(
+            "these daemons were not deployed from this inventory; nothing was changed",
+        )
+        .lines(foreign)
+        .hint("`nbctl deploy` installs a cluster, `nbctl adopt` takes over one that is there"));
+    }
+    let moved = |daemon: &Daemon| {
+        let told = asked.told.get(&daemon.id());
+        let all = told.map(|told| of_daemon(daemon, told)).unwrap_or_default();
+        let mut moved = all
+            .into_iter()
+            .filter(|d| REDEPLOY.contains(&d.flag.as_str()));
+        moved.next().map(|d| format!("{}: {d}", daemon.id()))
+    };
+    let moved: Vec<String> = asked.daemons().filter_map(moved).collect();
+    if moved.is_empty() {
+        return Ok(());
+    }
+    Err(
+        Failure::usage("folders and addresses are not rolled out one by one; nothing was changed")
+            .lines(moved)
+            .hint("`nbctl deploy` checks and changes them for all daemons together"),
+    )
 }
 
 /// What is to be done with a daemon, if anything.

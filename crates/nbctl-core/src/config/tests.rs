@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::deploy::{Facts, Rendered, render};
-use crate::facts::HostFacts;
+use crate::facts::{HostFacts, PathFact};
 use crate::inventory::{Role, Source, load};
 
 const TEMPLATE: &str = "{% for f in flags %}--{{ f.name }}={{ f.value }}\n{% endfor %}";
@@ -29,6 +29,14 @@ fn world(version: &str) -> World {
         of_host
             .files
             .insert(daemon.conf.clone(), Some(rendered[&daemon.id()].sha256()));
+        let root = daemon.root.clone();
+        let folder = PathFact::Dir {
+            real: root.to_string(),
+            entries: vec![".nbctl-owner".into()],
+        };
+        of_host.paths.insert(root.clone(), folder);
+        let marker = format!("cluster_id={}\n", cluster.id);
+        of_host.owners.insert(root, marker);
         let mut answer = Told::default();
         for flag in Catalogue::builtin()
             .iter()
@@ -99,6 +107,14 @@ impl World {
     }
 
     fn roll(&self, spaces: Option<&[Space]>) -> Result<Roll, crate::failure::Failure> {
+        self.limited(spaces, Limit::Restart)
+    }
+
+    fn limited(
+        &self,
+        spaces: Option<&[Space]>,
+        limit: Limit,
+    ) -> Result<Roll, crate::failure::Failure> {
         let selection = self.selection(&[]);
         let asked = Asked {
             cluster: &self.cluster,
@@ -110,6 +126,7 @@ impl World {
             facts: &self.facts,
             rendered: &self.rendered,
             spaces,
+            limit,
         })
     }
 }
@@ -332,4 +349,64 @@ fn a_roll_says_what_it_does_not_know() {
         .roll(None)
         .unwrap_err();
     assert!(failure.to_string().contains("metad@s1"), "{failure}");
+}
+
+/// What a daemon works with instead, how far the roll may go, a part of the refusal or a step.
+const LIMITS: [(&str, Limit, &str); 6] = [
+    (
+        "storaged@s1 wal_ttl=600",
+        Limit::Set,
+        "set wal_ttl=3600 on storaged@s1",
+    ),
+    (
+        "storaged@s1 rocksdb_block_cache=8",
+        Limit::Set,
+        "only a restart brings these back",
+    ),
+    (
+        "storaged@s1 rocksdb_block_cache=8",
+        Limit::Restart,
+        "start storaged@s1",
+    ),
+    (
+        "storaged@s1 data_path=/old",
+        Limit::Restart,
+        "not rolled out one by one",
+    ),
+    (
+        "graphd@s2 meta_server_addrs=10.0.0.9:9559",
+        Limit::Restart,
+        "`nbctl deploy` checks",
+    ),
+    (
+        "storaged@s2 foreign",
+        Limit::Set,
+        "/home/v/nebula belongs to cluster other",
+    ),
+];
+
+#[test]
+fn how_far_a_roll_may_go() {
+    for (change, limit, expected) in LIMITS {
+        let mut world = world("3.8.0");
+        if let Some(daemon) = change.strip_suffix(" foreign") {
+            let host = daemon.split('@').next_back().unwrap();
+            let facts = world
+                .facts
+                .get_mut(&crate::units::HostName::new(host))
+                .unwrap();
+            let marker = "cluster_id=feed\ncluster=other\n".to_owned();
+            facts
+                .owners
+                .values_mut()
+                .for_each(|text| text.clone_from(&marker));
+        } else {
+            world = world.with(&[change]);
+        }
+        let told = match world.limited(Some(&[]), limit) {
+            Ok(roll) => roll.plan.to_string(),
+            Err(failure) => failure.to_string(),
+        };
+        assert!(told.contains(expected), "{change}: {told}");
+    }
 }

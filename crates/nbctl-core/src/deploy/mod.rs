@@ -38,7 +38,7 @@ pub use request::{RPM_NAME, facts_request};
 pub use scripts::{
     OPEN_FILES, Patience, install, install_rpm, remove_rpm, run, start, still_runs, stop,
 };
-pub use state::{Facts, claimed, process, programs, roots, version_of};
+pub use state::{ADOPTED, Facts, claimed, not_ours, process, programs, roots, version_of};
 pub use steps::{cache_path, split_claims};
 pub use verify::{Difference, ReadFlags, differences, parse_flags};
 

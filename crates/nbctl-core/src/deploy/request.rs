@@ -14,7 +14,14 @@ pub const RPM_NAME: &str = "nebula-graph";
 pub fn facts_request(cluster: &Cluster, host: &HostName) -> FactsRequest {
     let daemons: Vec<_> = cluster.daemons_on(host).collect();
     let layouts = roots(cluster, host).into_iter().map(Layout::new);
-    let links = layouts.flat_map(|layout| [layout.current(), layout.share(), layout.cluster_id()]);
+    let links = layouts.flat_map(|layout| {
+        [
+            layout.current(),
+            layout.share(),
+            layout.cluster_id(),
+            layout.backup(),
+        ]
+    });
     let data = daemons
         .iter()
         .flat_map(|daemon| daemon.data_paths.iter().cloned());

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::facts::{HostFacts, Process};
 use crate::inventory::{Cluster, Daemon, Layout};
+use crate::owner::{Standing, standing};
 use crate::units::{HostName, RemotePath, Sha256};
 
 /// Facts by host.
@@ -18,9 +19,16 @@ pub fn process<'a>(daemon: &Daemon, facts: &'a HostFacts) -> Option<&'a Process>
     all.find(|process| version_of(daemon, process, facts).is_some())
 }
 
-/// The version folder (12 hex digits) a process of this daemon was started from.
+/// Instead of digits: the program lay there when `adopt` took the folder over.
+pub const ADOPTED: &str = "adopted";
+
+/// The version folder (12 hex digits) a process of this daemon was started from, or [`ADOPTED`].
 pub fn version_of<'a>(daemon: &Daemon, process: &'a Process, facts: &HostFacts) -> Option<&'a str> {
     let rest = process.exe.strip_prefix(facts.real(&daemon.root))?;
+    if rest.strip_prefix("/bin/") == Some(daemon.role.program()) {
+        let marker = facts.owners.get(&daemon.root)?;
+        return marker.contains("\nadopted=").then_some(ADOPTED);
+    }
     let (version, program) = rest.strip_prefix("/versions/")?.split_once("/bin/")?;
     (program == daemon.role.program()).then_some(version)
 }
@@ -92,4 +100,21 @@ fn folders(daemon: &Daemon) -> impl Iterator<Item = &RemotePath> {
     [&daemon.root, &daemon.log_dir]
         .into_iter()
         .chain(&daemon.data_dirs)
+}
+
+/// Why a daemon's folder is none of this cluster; nothing there may be changed then.
+pub fn not_ours(cluster: &Cluster, daemon: &Daemon, facts: &Facts) -> Option<String> {
+    let (id, root) = (daemon.id(), &daemon.root);
+    let Some(facts) = facts.get(&daemon.host) else {
+        return Some(format!("{id}: the host did not answer"));
+    };
+    let claimed = claimed(cluster, &daemon.host);
+    let folder = claimed.iter().find(|folder| root.is_within(folder));
+    match standing(folder.unwrap_or(root), &cluster.id, facts) {
+        Standing::Ours => None,
+        Standing::Free => Some(format!("{id}: there is nothing in {root}")),
+        Standing::Foreign(marker) => Some(format!("{id}: {root} belongs to {marker}")),
+        Standing::Unmarked(_) => Some(format!("{id}: {root} has no marker of ours")),
+        Standing::Wrong(what) => Some(format!("{id}: {root} {what}")),
+    }
 }

@@ -7,6 +7,13 @@ link() {
   # -T: never into the folder the old link leads to.
   mv -Tf -- "$2.new" "$2" || exit 1
 }
+# What adopt took over lies where packages are unpacked by hand; nothing of it runs any more.
+if [ -d share ] && [ ! -L share ] && grep -q '^adopted=' .nbctl-owner; then
+  mkdir -p versions/adopted || exit 1
+  for name in bin scripts share; do
+    [ ! -d "$name" ] || [ -L "$name" ] || mv -T -- "$name" "versions/adopted/$name" || exit 1
+  done
+fi
 link "$version" current
 # Daemons look for share/resources in their working directory.
 link current/share share

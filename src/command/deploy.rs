@@ -34,24 +34,33 @@ pub(super) async fn converge(ctx: &Context) -> Result<(Plan, u64), Failure> {
     if !plan.is_empty() && !ctx.global.dry_run {
         confirm::apply(ctx, &shown(&plan))?;
         remember(ctx)?;
-        plan = apply(ctx, &working, &fleet, &plan).await?;
+        plan = apply(ctx, &working, &fleet, (&plan, "deploy")).await?;
     }
     let round_trips = fleet.round_trips();
     fleet.close().await;
     Ok((plan, round_trips))
 }
 
-/// Marks the folders, in which the leases can lie then, and does what is left to do: somebody else may have worked
-/// there between the first look and the lease.
-async fn apply(
+/// What is to be done that the hosts are as the inventory says; nobody is told what the checks remark.
+pub(super) async fn wanted(
     ctx: &Context,
     working: &Working,
     fleet: &crate::remote::Fleet,
-    first: &Plan,
+) -> Result<Plan, Failure> {
+    plan(ctx, working, fleet, false).await
+}
+
+/// Marks the folders, in which the leases can lie then, and does what is left to do: somebody else may have worked
+/// there between the first look and the lease.
+pub(super) async fn apply(
+    ctx: &Context,
+    working: &Working,
+    fleet: &crate::remote::Fleet,
+    (first, command): (&Plan, &str),
 ) -> Result<Plan, Failure> {
     let (claims, rest) = deploy::split_claims(first);
     working.apply(ctx, fleet, &claims).await?;
-    let scope = working.scope(ctx, fleet, "deploy");
+    let scope = working.scope(ctx, fleet, command);
     lease::under(&scope, async {
         let now = plan(ctx, working, fleet, false).await?;
         if now != rest && !now.is_empty() {
@@ -148,7 +157,7 @@ fn settings(ctx: &Context, checks: &[Check]) {
 }
 
 /// Reads the flags back and compares them with what was rendered.
-async fn verify(
+pub(super) async fn verify(
     ctx: &Context,
     working: &Working,
     fleet: &crate::remote::Fleet,

@@ -17,7 +17,7 @@ use crate::phase::compact::job;
 use crate::remote::Fleet;
 
 /// Between two looks at the leaders.
-const PAUSE: Duration = Duration::from_secs(1);
+pub(super) const PAUSE: Duration = Duration::from_secs(1);
 /// Looks that must agree before leaders count as steady.
 const SAME: u32 = 3;
 /// Leaders that never stand still are no balance.

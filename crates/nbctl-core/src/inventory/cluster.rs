@@ -18,7 +18,7 @@ use crate::units::{HostName, RemotePath, Sha256};
 #[serde(deny_unknown_fields)]
 pub struct Cluster {
     pub name: String,
-    /// 12 hexadecimal digits, from the name and the addresses of the daemons: the same inventory has
+    /// 12 hexadecimal digits, from the name and the addresses of the metads: the same inventory has
     /// the same id from any control machine.
     pub id: String,
     pub disposable: bool,

@@ -17,6 +17,7 @@ pub(crate) const RESERVED: &[&str] = &[
     "etc",
     "pids",
     "cluster.id",
+    "backup",
 ];
 
 /// The paths below one `deploy_dir`.
@@ -71,6 +72,11 @@ impl Layout {
 
     pub fn data(&self) -> RemotePath {
         self.root.join("data")
+    }
+
+    /// Copies that an upgrade keeps of what it changes.
+    pub fn backup(&self) -> RemotePath {
+        self.root.join("backup")
     }
 
     pub fn logs(&self) -> RemotePath {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::at::Place;
+use super::version::Version;
 
 /// An inventory file: the text, and what to call it.
 #[derive(Debug, Clone)]
@@ -16,6 +17,8 @@ pub struct Source {
     /// The path as the user gave it; relative paths inside the file start at its folder.
     pub path: PathBuf,
     pub text: String,
+    /// Read as if it said this version.
+    pub version: Option<Version>,
 }
 
 /// Whether a problem stops the command.
@@ -102,6 +105,7 @@ impl Source {
         Self {
             path: path.into(),
             text: text.into(),
+            version: None,
         }
     }
 

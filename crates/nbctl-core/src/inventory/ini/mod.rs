@@ -56,7 +56,10 @@ pub(super) fn load(source: &Source) -> Loaded {
             problems,
         };
     };
-    let yaml = Source::new(source.path.clone(), converted.yaml.clone());
+    let yaml = Source {
+        text: converted.yaml.clone(),
+        ..source.clone()
+    };
     let mut loaded = load_yaml(&yaml);
     problems.extend(loaded.problems.into_iter().map(|p| {
         Problem {

@@ -11,8 +11,9 @@ mod value;
 
 use super::at::Place;
 use super::check;
-use super::cluster::{Cluster, GraphLogin, PackageSource, Secret, SourceMark};
+use super::cluster::{Cluster, Daemon, GraphLogin, PackageSource, Secret, SourceMark};
 use super::ini::{is_ini, load as load_ini};
+use super::names::DaemonRole;
 use super::parse::parse;
 use super::problem::{Problem, Severity, Source};
 use super::spec::{Inventory, NebulaSpec};
@@ -94,7 +95,10 @@ fn refusal(problems: &[Problem]) -> Failure {
 }
 
 fn resolve(spec: &Inventory, source: &Source, problems: &mut Vec<Problem>) -> Option<Cluster> {
-    let version = version(&spec.nebula, problems);
+    let version = match source.version {
+        Some(version) => version.line().map(|line| (version, line)),
+        None => version(&spec.nebula, problems),
+    };
     let hosts = host::all(spec, source, problems);
     let daemons = daemon::all(spec, &hosts, problems);
     let mut draft = Draft {
@@ -113,13 +117,7 @@ fn resolve(spec: &Inventory, source: &Source, problems: &mut Vec<Problem>) -> Op
     let daemons: Vec<_> = draft.daemons.into_iter().map(|d| d.daemon).collect();
     let name = spec.cluster.value.clone();
     Some(Cluster {
-        id: id(
-            &name,
-            daemons
-                .iter()
-                .map(super::cluster::Daemon::endpoint)
-                .collect(),
-        ),
+        id: id(&name, &daemons),
         name,
         disposable: spec.disposable,
         version,
@@ -139,7 +137,10 @@ fn resolve(spec: &Inventory, source: &Source, problems: &mut Vec<Problem>) -> Op
     })
 }
 
-fn id(name: &str, mut endpoints: Vec<String>) -> String {
+/// The metads are the cluster: they cannot be exchanged, while graphds and storageds come and go.
+fn id(name: &str, daemons: &[Daemon]) -> String {
+    let metads = daemons.iter().filter(|d| d.role == DaemonRole::Metad);
+    let mut endpoints: Vec<String> = metads.map(Daemon::endpoint).collect();
     endpoints.sort();
     Sha256::of(format!("{name}\n{}", endpoints.join("\n")).as_bytes()).short()
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nbctl_core::failure::Failure;
-use nbctl_core::inventory::{Cluster, Loaded, Severity, Source};
+use nbctl_core::inventory::{Cluster, Loaded, Severity, Source, Version};
 
 use crate::assets::Assets;
 use crate::cli::Global;
@@ -42,7 +42,35 @@ impl Context {
     /// No inventory, or one with faults (all of them are in the failure).
     pub fn load(global: Global, reporter: &Reporter) -> Result<Self, Failure> {
         let source = read_inventory(&global)?;
-        let cluster = check(&source, &*reporter.sink())?;
+        Self::of_source(&source, global, reporter)
+    }
+
+    /// The same with an inventory that says another version of `NebulaGraph`.
+    ///
+    /// # Errors
+    /// As [`Context::load`]: flags that this version does not have are faults.
+    pub fn at_version(&self, version: Version) -> Result<Self, Failure> {
+        if version.line().is_none() {
+            let what = format!("no release line is known for version {version}");
+            return Err(Failure::usage(what).hint("2.0.x, 2.5.x, 2.6.x and 3.x are known"));
+        }
+        let source = Source {
+            version: Some(version),
+            ..read_inventory(&self.global)?
+        };
+        Self::of_source(&source, self.global.clone(), &self.reporter)
+    }
+
+    /// What an inventory says that was read already.
+    ///
+    /// # Errors
+    /// One with every fault.
+    pub fn of_source(
+        source: &Source,
+        global: Global,
+        reporter: &Reporter,
+    ) -> Result<Self, Failure> {
+        let cluster = check(source, &*reporter.sink())?;
         let beside = source
             .path
             .parent()

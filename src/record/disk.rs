@@ -10,7 +10,10 @@ use std::path::Path;
 use nbctl_core::failure::Failure;
 
 /// Replaces `path` with `bytes`, whole or not at all.
-pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+///
+/// # Errors
+/// It cannot be written.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     try_replace(path, bytes).map_err(|error| write_failure(path, &error))
 }
 

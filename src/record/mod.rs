@@ -16,6 +16,7 @@ mod series;
 mod store;
 
 pub use catalog::{RunState, RunSummary, delete, list};
+pub use disk::replace;
 pub use events::EventLog;
 pub use histogram::read_histogram;
 pub use redact::Redactor;

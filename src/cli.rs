@@ -5,6 +5,7 @@
 
 mod bundle;
 mod config;
+mod grow;
 mod hosts;
 mod life;
 
@@ -14,6 +15,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub use self::bundle::{Bundle, BundleSave};
 pub use self::config::{Config, ConfigSet, ConfigShow};
+pub use self::grow::{Adopt, Scale, UpgradeArgs};
 pub use self::hosts::{Apply, Bootstrap, Hosts};
 pub use self::life::{Exec, Level, Life, Logs, Pick, Pull, Push, Severity, Stopping};
 
@@ -130,6 +132,8 @@ pub enum Command {
     Bundle(Bundle),
     #[command(flatten)]
     Life(Life),
+    /// Take over a cluster that somebody else installed: write its inventory, mark its folders
+    Adopt(Adopt),
     /// Make data sets, look at them
     #[command(subcommand)]
     Data(DataCommand),

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use nbctl_core::inventory::Role;
 
+use super::grow::{Scale, UpgradeArgs};
+
 /// Which hosts and roles.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Pick {
@@ -32,6 +34,10 @@ pub struct Stopping {
 pub enum Level {
     /// Nothing is changed
     None,
+    /// Give running daemons the inventory's flags back, as far as that needs no restart
+    Set,
+    /// The same as `config roll`: one daemon at a time, with a restart where it takes one
+    Roll,
     /// Restart every daemon
     Restart,
     /// Wipe data, write-ahead logs and cluster ids on all hosts, keep programs and configuration, start afresh
@@ -185,6 +191,11 @@ pub enum Life {
         #[command(flatten)]
         args: Pull,
     },
+    /// More daemons, or fewer, while the cluster runs
+    #[command(subcommand)]
+    Scale(Scale),
+    /// The same data under another version: backs up metad's data, replaces all programs, compares
+    Upgrade(UpgradeArgs),
     /// Who works on the hosts at this moment; removes the leases of commands that are gone
     Unlock,
     /// What was done to the cluster from this folder, newest last
@@ -198,7 +209,7 @@ pub enum Life {
     },
 }
 
-fn role(text: &str) -> Result<Role, String> {
+pub(super) fn role(text: &str) -> Result<Role, String> {
     let all = [
         Role::Metad,
         Role::Graphd,

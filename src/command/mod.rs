@@ -1,5 +1,6 @@
 //! One file per verb: build the context, choose the phases, run them, give the result to the reporter.
 
+mod adopt;
 mod bench;
 mod bundle;
 mod completions;
@@ -37,6 +38,7 @@ pub fn run(cli: Cli, reporter: &Reporter) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Init(args) => init::run(&args, reporter),
         Command::Inventory(args) => inventory::run(&args, &global, reporter),
+        Command::Adopt(args) => block_on(adopt::run(&args, global, reporter)),
         Command::Monitor(args) => {
             let ctx = Context::load(global, reporter)?;
             block_on(monitor::run(&args, &ctx))

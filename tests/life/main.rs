@@ -12,14 +12,18 @@
     reason = "helpers of a test may fail as tests do, and start the program under test"
 )]
 
+mod adopt;
 mod bed;
+mod config;
 mod faults;
 mod hosts;
 mod kill;
 mod place;
+mod scale;
 #[path = "../remote/sshd.rs"]
 #[expect(dead_code, reason = "this test needs a part of it")]
 mod sshd;
+mod upgrade;
 
 use place::Place;
 
@@ -60,6 +64,7 @@ async fn day_by_day() {
         .good()
         .says(": 4 leaders");
     place.nbctl(&["compact", "--space", "nosuch"]).fails(4);
+    config::rolls(&place);
     resets(&place);
     assert_eq!(
         place.ask("SHOW SPACES").await,

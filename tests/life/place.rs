@@ -26,16 +26,105 @@ pub(crate) struct Ran {
 impl Place {
     /// `None`, and a word about it, when something is missing here.
     pub(crate) async fn start() -> Option<Self> {
+        Self::of_line("3.8.0").await
+    }
+
+    /// With the package of a line.
+    pub(crate) async fn of_line(line: &str) -> Option<Self> {
         let sandbox = Path::new(env!("CARGO_BIN_EXE_nbctl")).with_file_name("nebula-sandbox");
         if !sandbox.exists() {
             eprintln!("left out: {} is not built", sandbox.display());
             return None;
         }
         let place = Self::with("", "").await?;
-        let packages = place.dir().join("packages").display().to_string();
-        let made = ["sandbox", "package", "--type", "tar.gz", "--out", &packages];
-        place.nbctl(&made).good();
+        if line != "3.8.0" {
+            place.edit("version: 3.8.0", &format!("version: {line}"));
+        }
+        place.package(line);
         Some(place)
+    }
+
+    /// Port of a daemon of the first host.
+    pub(crate) fn port(&self, role: &str) -> u16 {
+        match role {
+            "metad" => self.base,
+            "graphd" => self.base + 10,
+            _ => self.base + 20,
+        }
+    }
+
+    /// Address and port of it.
+    pub(crate) fn endpoint(&self, role: &str) -> String {
+        format!("127.0.0.1:{}", self.port(role))
+    }
+
+    /// How `adopt` gets in.
+    pub(crate) fn ssh_arguments(&self) -> Vec<String> {
+        let path = |name: &str| self.sshd.dir.path().join(name).display().to_string();
+        let port = self.sshd.port.to_string();
+        [
+            ("--ssh-port", port),
+            ("--identity", path("key")),
+            ("--ssh-config", path("empty")),
+        ]
+        .into_iter()
+        .flat_map(|(name, value)| [name.to_owned(), value])
+        .collect()
+    }
+
+    /// Asks until it succeeds: a graphd that was just started may not be up.
+    pub(crate) async fn ask_when_up(&self, statement: &str) {
+        let end = std::time::Instant::now() + Duration::from_secs(60);
+        while !self.asked(statement).await {
+            assert!(std::time::Instant::now() < end, "{statement}");
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    }
+
+    async fn asked(&self, statement: &str) -> bool {
+        let options = ConnectOptions::default();
+        let Ok(mut connection) = Connection::connect(&self.endpoint("graphd"), &options).await
+        else {
+            return false;
+        };
+        let Ok(session) = connection.authenticate("root", "nebula").await else {
+            return false;
+        };
+        let reply = connection.execute(session.id, statement.as_bytes()).await;
+        let good = reply.is_ok_and(|reply| reply.is_ok());
+        drop(connection.signout(session.id).await);
+        good
+    }
+
+    /// Until the storaged listens: it does once it was added.
+    pub(crate) async fn online(&self) {
+        let end = std::time::Instant::now() + Duration::from_secs(60);
+        while std::net::TcpStream::connect(self.endpoint("storaged")).is_err() {
+            assert!(std::time::Instant::now() < end, "storaged does not come up");
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    }
+
+    /// Makes the package of a line.
+    pub(crate) fn package(&self, line: &str) {
+        let packages = self.dir().join("packages").display().to_string();
+        let made = [
+            "sandbox", "package", "--type", "tar.gz", "--line", line, "--out", &packages,
+        ];
+        self.nbctl(&made).good();
+    }
+
+    /// The entry of a second host, which is this machine again with folders and ports of its own.
+    pub(crate) fn second(&self) -> String {
+        let base = self.base + 30;
+        let ports =
+            |role: &str, port: u16| format!("{role}: {{port: {port}, http_port: {}}}", port + 5);
+        format!(
+            "  - {{name: two, address: 127.0.0.1, roles: [graphd, storaged], deploy_dir: {}, {}, {}}}\n",
+            self.dir().join("second").display(),
+            ports("graphd", base + 10),
+            ports("storaged", base + 20)
+        )
     }
 
     /// Without a package, and with a second host that is dead.
@@ -91,6 +180,28 @@ impl Place {
         )
     }
 
+    /// What the inventory says.
+    pub(crate) fn inventory(&self) -> String {
+        fs::read_to_string(&self.inventory).unwrap()
+    }
+
+    /// The inventory says something else from now on.
+    pub(crate) fn write(&self, text: &str) {
+        fs::write(&self.inventory, text).unwrap();
+    }
+
+    /// A part of it is another one.
+    pub(crate) fn edit(&self, from: &str, to: &str) {
+        let text = self.inventory();
+        assert!(text.contains(from), "{text}");
+        self.write(&text.replace(from, to));
+    }
+
+    /// Another host, for instance.
+    pub(crate) fn append(&self, text: &str) {
+        self.write(&(self.inventory() + text));
+    }
+
     /// Number of rows of the answer of graphd.
     pub(crate) async fn ask(&self, statement: &str) -> usize {
         let address = format!("127.0.0.1:{}", self.base + 10);
@@ -131,13 +242,24 @@ impl Place {
         command.spawn().expect("nbctl starts")
     }
 
+    /// The process of this program.
+    pub(crate) fn pid(&self, program: &str) -> u32 {
+        let runs = |pid: &u32| {
+            let exe = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
+            exe.ends_with(program)
+        };
+        let pids: Vec<u32> = self.processes().into_iter().filter(runs).collect();
+        assert_eq!(pids.len(), 1, "{program}");
+        pids[0]
+    }
+
     fn processes(&self) -> Vec<u32> {
-        let root = self.root();
+        let root = self.dir();
         let entries = fs::read_dir("/proc").unwrap().flatten();
         let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         let ours = |pid: &u32| {
             let exe = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
-            exe.starts_with(root.join("versions"))
+            exe.starts_with(root) && exe.iter().any(|part| part == "versions")
         };
         pids.filter(ours).collect()
     }
@@ -228,7 +350,7 @@ fn base_port() -> u16 {
     for _ in 0..200 {
         let base = 10_000 + free_port() % 20_000;
         let free = |offset| std::net::TcpListener::bind(("127.0.0.1", base + offset)).is_ok();
-        if (0..30).all(free) {
+        if (0..60).all(free) {
             return base;
         }
     }

@@ -4,6 +4,7 @@
 //! data-set model, statistics, run and report models.
 //! Duties: no I/O, no async, no clock; callers hand in text, times and random seeds.
 
+pub mod adopt;
 pub mod conf;
 pub mod config;
 pub mod container;
@@ -23,7 +24,9 @@ pub mod plan;
 pub mod playbook;
 pub mod report;
 pub mod run;
+pub mod scale;
 pub mod scenario;
 pub mod status;
 pub mod teardown;
 pub mod units;
+pub mod upgrade;

@@ -8,7 +8,9 @@ mod jobs;
 mod lines;
 mod logs;
 mod reset;
+mod scale;
 mod unlock;
+mod upgrade;
 
 use nbctl_core::failure::ExitCode;
 
@@ -30,6 +32,8 @@ pub(super) async fn run(args: &Life, ctx: &Context) -> anyhow::Result<ExitCode> 
         Life::Pull { pick, args } => copy::pull(ctx, pick, args).await,
         Life::Compact { space } => jobs::run(ctx, Kind::Compact, space.as_deref()).await,
         Life::Balance { space } => jobs::run(ctx, Kind::Leaders, space.as_deref()).await,
+        Life::Scale(args) => scale::run(ctx, args).await,
+        Life::Upgrade(args) => upgrade::run(ctx, args).await,
         Life::Unlock => unlock::run(ctx).await,
         Life::History { last, steps } => history::run(ctx, *last, *steps),
     }

@@ -210,7 +210,15 @@ impl Upgrading<'_> {
         let scope = self.working.scope(self.ctx, fleet, "upgrade");
         lease::under(&scope, async {
             if self.begun().is_none() {
-                before.counts = self.counting(fleet, &scope).all().await.ok();
+                before.counts = match self.counting(fleet, &scope).all().await {
+                    Ok(counts) => Some(counts),
+                    Err(failure) => {
+                        let why = failure.what;
+                        let text = format!("the cluster is not counted before the upgrade: {why}");
+                        self.ctx.sink.warn(text);
+                        None
+                    }
+                };
                 self.remember(&before)?;
             }
             let now = self.plan(fleet, before.from).await?.plan;

@@ -50,6 +50,9 @@ const OWN: [&str; 13] = [
     "ws_storage_http_port",
 ];
 
+/// Flags that no inventory may name.
+const REFUSED: [&str; 2] = ["client_white_list", "enable_client_white_list"];
+
 /// What one daemon needs beside what is so by default.
 #[derive(Debug, Default)]
 struct Settings {
@@ -87,7 +90,7 @@ pub fn write(hosts: &[(HostName, Host)], options: &Options) -> Result<Written, F
         format!("ssh: {{{}}}\n", ssh.join(", "))
     };
     let yaml = format!(
-        "# What `nbctl adopt` found. `nbctl deploy --dry-run` shows what would change.\nformat: 1\ncluster: {}\n         nebula: {{version: {version}}}\n{ssh}hosts:\n{text}",
+        "# What `nbctl adopt` found. `nbctl deploy --dry-run` shows what would change.\nformat: 1\ncluster: {}\nnebula: {{version: {version}}}\n{ssh}hosts:\n{text}",
         options.cluster
     );
     Ok(Written {
@@ -257,6 +260,12 @@ fn flags(
         Catalogue::builtin().shipped(daemon.role, version).collect();
     let known = |name: &str| Catalogue::builtin().get(name);
     for (name, value) in &daemon.flags {
+        if REFUSED.contains(&name.as_str()) {
+            left_out.insert(format!(
+                "{name}: nbctl leaves it at its default, since daemons may not start with another value"
+            ));
+            continue;
+        }
         if OWN.contains(&name.as_str()) || shipped.get(name.as_str()) == Some(&value.as_str()) {
             continue;
         }

@@ -37,6 +37,9 @@ fn facts(cluster: &Cluster, old: Option<&str>) -> Facts {
     let mut facts = HostFacts::parse(text).unwrap();
     let root = cluster.daemons[0].root.clone();
     facts.addresses.insert("10.0.0.1".into());
+    facts
+        .tools
+        .extend(["sha256sum", "tar", "gzip"].map(str::to_owned));
     facts.listening.clear();
     facts.processes.clear();
     facts.observe_clock(facts.clock.start_ms, facts.clock.end_ms);

@@ -55,9 +55,10 @@ fn seed(args: &Adopt) -> Result<String, Failure> {
         .map(|(key, value)| format!("{key}: '{value}'"))
         .collect();
     let mut text = format!(
-        "format: 1\ncluster: {}\nnebula: {{version: 3.8.0, deploy_dir: /nbctl-adopt/d}}\nmonitor: {{dir: /nbctl-adopt/m}}\n\
+        "format: 1\ncluster: {}\nnebula: {{version: {}, deploy_dir: /nbctl-adopt/d}}\nmonitor: {{dir: /nbctl-adopt/m}}\n\
          load: {{dir: /nbctl-adopt/l}}\nssh: {{{}}}\nhosts:\n",
         args.name,
+        args.nebula,
         ssh.join(", ")
     );
     for (index, host) in args.host.iter().enumerate() {
@@ -113,6 +114,7 @@ async fn take_over(
     adopt::check(&found)?;
     let addresses = seed.cluster.hosts.iter();
     let options = Options {
+        version: args.nebula,
         cluster: args.name.clone(),
         ssh: ssh(args)?,
         addresses: addresses

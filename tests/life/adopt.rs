@@ -32,6 +32,8 @@ async fn takes_over_what_runs() {
             "life",
             "--host",
             "127.0.0.1",
+            "--nebula",
+            "3.8.0",
             "--dir",
             &dir,
             "--out",

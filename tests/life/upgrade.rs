@@ -36,10 +36,11 @@ pub(crate) async fn upgrades(place: &Place) {
 
 /// In the middle of it, with nobody left to clean up.
 fn killed_when_all_are_down(place: &Place) {
+    let said = place.dir().join("killed.txt");
     let mut upgrade = place
         .command(&["upgrade", "3.8.0", "--yes"])
         .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
+        .stderr(std::fs::File::create(&said).unwrap())
         .spawn()
         .unwrap();
     let end = Instant::now() + Duration::from_secs(120);
@@ -49,6 +50,7 @@ fn killed_when_all_are_down(place: &Place) {
     }
     upgrade.kill().unwrap();
     upgrade.wait().unwrap();
+    eprintln!("{}", std::fs::read_to_string(said).unwrap());
     assert!(backup.exists(), "metad's data was not kept");
 }
 

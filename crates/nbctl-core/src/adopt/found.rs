@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::conf;
 use crate::failure::Failure;
-use crate::inventory::{DaemonRole, Version};
+use crate::inventory::DaemonRole;
 
 /// Daemons on a host, and who asked.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -32,8 +32,8 @@ pub struct Found {
     pub conf: String,
     /// Account it runs under.
     pub user: String,
-    /// Of `--version`; `None` where it says none.
-    pub version: Option<Version>,
+    /// What `--version` says: the build, not the release.
+    pub build: String,
     /// The lines of `conf`.
     pub flags: BTreeMap<String, String>,
 }
@@ -89,13 +89,7 @@ fn daemon([pid, exe, cwd, conf, user, said]: [&str; 6]) -> Option<Found> {
         cwd: cwd.to_owned(),
         conf: conf.to_owned(),
         user: user.to_owned(),
-        version: version(said),
+        build: said.trim().to_owned(),
         flags: BTreeMap::new(),
     })
-}
-
-/// The first word that is a version: `nebula-graphd version 3.8.0, Git: …`.
-fn version(said: &str) -> Option<Version> {
-    let mut words = said.split([' ', ',']);
-    words.find_map(|word| Version::parse(word).ok())
 }

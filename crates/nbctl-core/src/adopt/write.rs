@@ -14,8 +14,10 @@ use crate::inventory::{DaemonRole, Version};
 use crate::units::HostName;
 
 /// What the user says beside the hosts.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Options {
+    /// The release that runs.
+    pub version: Version,
     /// Name of the cluster.
     pub cluster: String,
     /// Lines below `ssh:`, `key: value`.
@@ -63,10 +65,11 @@ struct Settings {
 /// Writes the inventory of a cluster that [`super::check`] found to be one.
 ///
 /// # Errors
-/// Folders that an inventory cannot name, versions that differ, or none that is known.
+/// Folders that an inventory cannot name, or builds that differ.
 pub fn write(hosts: &[(HostName, Host)], options: &Options) -> Result<Written, Failure> {
     let mut faults = Vec::new();
-    let version = version(hosts, &mut faults);
+    let version = options.version;
+    builds(hosts, &mut faults);
     let mut left_out = BTreeSet::new();
     let mut text = String::new();
     for (name, host) in hosts.iter().filter(|(_, host)| !host.daemons.is_empty()) {
@@ -99,26 +102,20 @@ pub fn write(hosts: &[(HostName, Host)], options: &Options) -> Result<Written, F
     })
 }
 
-fn version(hosts: &[(HostName, Host)], faults: &mut Vec<String>) -> Version {
-    let all = || hosts.iter().flat_map(|(_, host)| &host.daemons);
-    let versions: BTreeSet<Version> = all().filter_map(|daemon| daemon.version).collect();
-    if versions.len() > 1 {
-        let words: Vec<String> = versions.iter().map(ToString::to_string).collect();
+/// Builds must not be mixed; which release they are nobody on the hosts says.
+fn builds(hosts: &[(HostName, Host)], faults: &mut Vec<String>) {
+    let all = hosts.iter().flat_map(|(_, host)| &host.daemons);
+    let build = |text: &str| {
+        text.split_once("Git:")
+            .map_or(String::new(), |(_, rest)| rest.to_owned())
+    };
+    let builds: BTreeSet<String> = all.map(|daemon| build(&daemon.build)).collect();
+    if builds.len() > 1 {
+        let words: Vec<String> = builds.into_iter().collect();
         faults.push(format!(
-            "daemons of different versions run: {}",
-            words.join(", ")
+            "daemons of different builds run:{}",
+            words.join(" and")
         ));
-    }
-    match versions.first() {
-        Some(version) if version.line().is_some() => *version,
-        Some(version) => {
-            faults.push(format!("version {version} is none that nbctl knows"));
-            *version
-        }
-        None => {
-            faults.push("no daemon says its version (--version)".to_owned());
-            Version::new(0, 0, 0)
-        }
     }
 }
 

@@ -73,13 +73,11 @@ pub fn way(from: Version, to: Version) -> Result<(Way, Option<String>), Failure>
     let Some(rule) = rule else {
         return Err(refuse("nobody has described this step"));
     };
-    match rule.way {
-        Some(way) => Ok((way, rule.remark.clone())),
-        None => {
-            let failure = refuse(rule.refuse.as_deref().unwrap_or("there is no way"));
-            Err(rule.hint.iter().fold(failure, Failure::hint))
-        }
+    if let Some(way) = rule.way {
+        return Ok((way, rule.remark.clone()));
     }
+    let failure = refuse(rule.refuse.as_deref().unwrap_or("there is no way"));
+    Err(rule.hint.iter().fold(failure, Failure::hint))
 }
 
 #[cfg(test)]

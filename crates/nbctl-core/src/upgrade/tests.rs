@@ -43,7 +43,7 @@ fn facts(cluster: &Cluster, old: Option<&str>) -> Facts {
     facts.listening.clear();
     facts.processes.clear();
     facts.observe_clock(facts.clock.start_ms, facts.clock.end_ms);
-    let room = |path: &RemotePath| Space {
+    let free_at = |path: &RemotePath| Space {
         at: path.clone(),
         writable: true,
         free: 1 << 40,
@@ -54,7 +54,7 @@ fn facts(cluster: &Cluster, old: Option<&str>) -> Facts {
         .iter()
         .flat_map(|d| d.data_paths.iter().cloned());
     for path in paths.chain([root.clone()]) {
-        facts.space.insert(path.clone(), room(&path));
+        facts.space.insert(path.clone(), free_at(&path));
     }
     if let Some(old) = old {
         let dir = |entries: &[&str], path: &RemotePath| PathFact::Dir {

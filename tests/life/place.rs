@@ -259,7 +259,8 @@ impl Place {
         let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         let ours = |pid: &u32| {
             let exe = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
-            exe.starts_with(root) && exe.iter().any(|part| part == "versions")
+            let name = exe.file_name().unwrap_or_default().to_string_lossy();
+            exe.starts_with(root) && name.starts_with("nebula-")
         };
         pids.filter(ours).collect()
     }

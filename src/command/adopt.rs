@@ -3,6 +3,7 @@
 //! Duties: nothing that runs is touched; what is written is an inventory here, and there a marker in each folder and a
 //! copy of each configuration file as it was.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use std::time::Duration;
 use nbctl_core::adopt::{self, Host, Options, SCRIPT, Written};
 use nbctl_core::deploy::{self, Facts, claimed};
 use nbctl_core::failure::{ExitCode, Failure};
-use nbctl_core::inventory::Source;
+use nbctl_core::inventory::{Cluster, Daemon, DaemonRole, Selection, Source, load};
 use nbctl_core::owner::{Claim, Standing, standing};
 use nbctl_core::plan::{Plan, Script, Step};
 use nbctl_core::units::{HostName, RemotePath};
@@ -18,7 +19,7 @@ use nbctl_core::units::{HostName, RemotePath};
 use crate::cli::{Adopt, Global};
 use crate::command::{Working, confirm};
 use crate::context::Context;
-use crate::phase::{connect, facts};
+use crate::phase::{config, connect, facts};
 use crate::record;
 use crate::remote::{Fleet, Link};
 use crate::reporter::Reporter;
@@ -113,14 +114,17 @@ async fn take_over(
     }
     adopt::check(&found)?;
     let addresses = seed.cluster.hosts.iter();
-    let options = Options {
+    let addresses = addresses.map(|h| (h.name.clone(), h.address.clone()));
+    let mut options = Options {
         version: args.nebula,
         cluster: args.name.clone(),
         ssh: ssh(args)?,
-        addresses: addresses
-            .map(|h| (h.name.clone(), h.address.clone()))
-            .collect(),
+        unknown: BTreeSet::new(),
+        addresses: addresses.collect(),
     };
+    let written = adopt::write(&found, &options)?;
+    let first = load(&Source::new(args.out.clone(), written.yaml)).into_result()?;
+    options.unknown = unknown(&first.0, fleet).await;
     let written = adopt::write(&found, &options)?;
     for left_out in &written.left_out {
         seed.sink.warn(format!("left out: {left_out}"));
@@ -142,6 +146,22 @@ async fn take_over(
         args.name
     );
     Ok((text, written))
+}
+
+/// Flags of the files that the daemons themselves do not know.
+async fn unknown(cluster: &Cluster, fleet: &Fleet) -> BTreeSet<(DaemonRole, String)> {
+    let told = config::ask(cluster, &Selection::default(), fleet).await;
+    let of = |daemon: &Daemon| {
+        let told = told.get(&daemon.id());
+        let has = |name: &str| {
+            told.is_none_or(|told| told.flags.get(name).is_some_and(|value| !value.is_null()))
+        };
+        let names = daemon.flags.keys().filter(|name| !has(name));
+        names
+            .map(|name| (daemon.role, name.clone()))
+            .collect::<Vec<_>>()
+    };
+    cluster.daemons.iter().flat_map(of).collect()
 }
 
 async fn look(link: &Link) -> Result<Host, Failure> {

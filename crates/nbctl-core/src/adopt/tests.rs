@@ -34,6 +34,7 @@ fn options() -> Options {
     Options {
         version: crate::inventory::Version::new(3, 8, 0),
         cluster: "old".to_owned(),
+        unknown: [(DaemonRole::Storaged, "gone_flag".to_owned())].into(),
         ssh: vec![("user".to_owned(), "v".to_owned())],
         addresses: [(HostName::new("one"), "one.lab".to_owned())].into(),
     }
@@ -42,12 +43,12 @@ fn options() -> Options {
 #[test]
 fn what_is_found_means_the_same_cluster() {
     let found = whole(
-        "data_path=/disk1/storage,/disk2/storage rocksdb_block_cache=512 wal_ttl=14400 timezone_name=UTC+08:00",
+        "data_path=/disk1/storage,/disk2/storage rocksdb_block_cache=512 wal_ttl=14400 timezone_name=UTC+08:00 gone_flag=1",
     );
     check(&found).unwrap();
     let written = write(&found, &options()).unwrap();
-    assert_eq!(written.left_out.len(), 1, "{:?}", written.left_out);
-    assert!(written.left_out[0].contains("max_handlers_per_req"));
+    assert_eq!(written.left_out.len(), 2, "{:?}", written.left_out);
+    assert!(written.left_out[1].contains("max_handlers_per_req"));
     let cluster = load(&Source::new("adopted.yaml", written.yaml.clone())).into_result();
     let cluster = cluster
         .unwrap_or_else(|failure| panic!("{failure}\n{}", written.yaml))

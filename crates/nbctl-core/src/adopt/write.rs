@@ -22,6 +22,8 @@ pub struct Options {
     pub cluster: String,
     /// Lines below `ssh:`, `key: value`.
     pub ssh: Vec<(String, String)>,
+    /// Flags that running daemons do not have, though their files name them.
+    pub unknown: BTreeSet<(DaemonRole, String)>,
     /// Address of a host by name, where they differ.
     pub addresses: BTreeMap<HostName, String>,
 }
@@ -73,13 +75,7 @@ pub fn write(hosts: &[(HostName, Host)], options: &Options) -> Result<Written, F
     let mut left_out = BTreeSet::new();
     let mut text = String::new();
     for (name, host) in hosts.iter().filter(|(_, host)| !host.daemons.is_empty()) {
-        entry(
-            name,
-            host,
-            (version, options),
-            &mut text,
-            (&mut faults, &mut left_out),
-        );
+        entry(name, host, options, &mut text, (&mut faults, &mut left_out));
     }
     refuse(faults)?;
     let ssh: Vec<String> = options
@@ -122,7 +118,7 @@ fn builds(hosts: &[(HostName, Host)], faults: &mut Vec<String>) {
 fn entry(
     name: &HostName,
     host: &Host,
-    (version, options): (Version, &Options),
+    options: &Options,
     text: &mut String,
     (faults, left_out): (&mut Vec<String>, &mut BTreeSet<String>),
 ) {
@@ -155,7 +151,7 @@ fn entry(
         let mut settings = Settings::default();
         folders(name, daemon, &mut settings, faults);
         ports(daemon, &mut settings);
-        flags(daemon, version, &mut settings, left_out);
+        flags(daemon, options, &mut settings, left_out);
         let _ = writeln!(text, "    {}:", daemon.role);
         for (key, value) in &settings.lines {
             let _ = writeln!(text, "      {key}: {value}");
@@ -249,10 +245,11 @@ fn ports(daemon: &Found, settings: &mut Settings) {
 /// Flags that differ from what nbctl would write anyway; those that this version does not have never had an effect.
 fn flags(
     daemon: &Found,
-    version: Version,
+    options: &Options,
     settings: &mut Settings,
     left_out: &mut BTreeSet<String>,
 ) {
+    let version = options.version;
     let shipped: BTreeMap<&str, &str> =
         Catalogue::builtin().shipped(daemon.role, version).collect();
     let known = |name: &str| Catalogue::builtin().get(name);
@@ -264,6 +261,13 @@ fn flags(
             continue;
         }
         if OWN.contains(&name.as_str()) || shipped.get(name.as_str()) == Some(&value.as_str()) {
+            continue;
+        }
+        if options.unknown.contains(&(daemon.role, name.clone())) {
+            left_out.insert(format!(
+                "{name}: the {} that runs has no such flag",
+                daemon.role
+            ));
             continue;
         }
         match known(name) {

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nbctl_core::failure::Failure;
-use nbctl_core::inventory::{Cluster, Loaded, Severity, Source, Version};
+use nbctl_core::inventory::{Cluster, Loaded, Severity, Source, Tls, Version};
+use nbctl_core::units::Sha256;
 
 use crate::assets::Assets;
 use crate::cli::Global;
@@ -70,7 +71,8 @@ impl Context {
         global: Global,
         reporter: &Reporter,
     ) -> Result<Self, Failure> {
-        let cluster = check(source, &*reporter.sink())?;
+        let mut cluster = check(source, &*reporter.sink())?;
+        cluster.tls.iter_mut().try_for_each(read_tls)?;
         let beside = source
             .path
             .parent()
@@ -146,6 +148,19 @@ pub fn check(source: &Source, sink: &dyn Sink) -> Result<Cluster, Failure> {
             &errors.iter().map(ToString::to_string).collect::<Vec<_>>(),
         )),
     }
+}
+
+/// Sizes and digests of the certificates, so that plans can tell what is on the hosts already.
+fn read_tls(tls: &mut Tls) -> Result<(), Failure> {
+    for file in tls.files_mut() {
+        let bytes = std::fs::read(&file.path).map_err(|error| {
+            Failure::inventory(format!("cannot read a file of `nebula.tls`: {error}"))
+                .at(file.path.display().to_string())
+        })?;
+        let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        file.seen = Some((size, Sha256::of(&bytes)));
+    }
+    Ok(())
 }
 
 /// One failure for all faults of an inventory.

@@ -14,7 +14,7 @@ use nbctl_core::failure::Failure;
 use nbctl_core::inventory::{Cluster, DaemonRole, Secret};
 use nbctl_core::plan::{Script, Statement};
 use nbctl_core::units::HostName;
-use nebula_wire::client::{ConnectOptions, Connection, Session};
+use nebula_wire::client::{ConnectOptions, Connection, Session, Tls};
 use nebula_wire::codes::classify;
 use nebula_wire::value::{DataSet, Value};
 
@@ -32,6 +32,7 @@ pub struct GraphService {
     endpoints: Vec<String>,
     user: String,
     password: String,
+    tls: Option<Encryption>,
 }
 
 impl fmt::Debug for GraphService {
@@ -54,6 +55,7 @@ impl GraphService {
                 .map(nbctl_core::inventory::Daemon::endpoint)
                 .collect(),
             user: cluster.graph.user.clone(),
+            tls: Encryption::of(cluster)?,
             password: read_secret(&cluster.graph.password).await?,
         })
     }
@@ -66,6 +68,11 @@ impl GraphService {
     /// User and password, for a worker's job; never to be logged.
     pub fn login(&self) -> (&str, &str) {
         (&self.user, &self.password)
+    }
+
+    /// How clients encrypt, if they do.
+    pub fn tls(&self) -> Option<&Encryption> {
+        self.tls.as_ref()
     }
 
     /// A session on the first graphd that lets us in.
@@ -93,6 +100,7 @@ impl GraphService {
         let options = ConnectOptions {
             connect_timeout: PATIENCE,
             request_timeout: PATIENCE,
+            tls: self.tls.as_ref().map(|tls| tls.client.clone()),
             ..ConnectOptions::default()
         };
         let failed = |error: nebula_wire::client::ClientError| Failure::cluster(error.to_string());
@@ -227,6 +235,38 @@ fn hosts(table: &DataSet) -> BTreeMap<String, bool> {
         _ => None,
     };
     table.rows.iter().filter_map(row).collect()
+}
+
+/// How clients of the graph service encrypt.
+#[derive(Debug, Clone)]
+pub struct Encryption {
+    /// Certificates of the authorities, PEM; `None` takes any server.
+    pub ca: Option<String>,
+    /// The same for connections of this process.
+    pub client: Tls,
+}
+
+impl Encryption {
+    /// What the inventory's certificates come to.
+    fn of(cluster: &Cluster) -> Result<Option<Self>, Failure> {
+        let Some(wanted) = &cluster.tls else {
+            return Ok(None);
+        };
+        let place = wanted.ca.path.display().to_string();
+        let text = std::fs::read_to_string(&wanted.ca.path).map_err(|error| {
+            Failure::inventory(format!("cannot read the authority's certificate: {error}"))
+                .at(&place)
+        })?;
+        let ca = wanted.verify.then_some(text);
+        let client = match &ca {
+            Some(ca) => Tls::trusting(ca.as_bytes(), None),
+            None => Tls::unverified(None),
+        };
+        let client = client.map_err(|why| {
+            Failure::inventory(format!("not the certificate of an authority: {why}")).at(place)
+        })?;
+        Ok(Some(Self { ca, client }))
+    }
 }
 
 /// First line of what a handle leads to.

@@ -17,7 +17,7 @@ use crate::interrupt;
 use crate::phase::bench::Bench;
 use crate::phase::data;
 use crate::remote::{Dialogue, hash_file};
-use crate::worker::job::{FORMAT, GraphTarget, Job, Password, Work};
+use crate::worker::job::{FORMAT, GraphTarget, Job, Password, TlsTarget, Work};
 use crate::worker::message::Message;
 
 /// Signs of life to the worker.
@@ -99,6 +99,10 @@ fn job(bench: &Bench<'_>, space: &str, work: Work) -> Job {
             user: user.to_owned(),
             password: Password::new(password),
             space: space.to_owned(),
+            tls: bench
+                .graph
+                .tls()
+                .map(|tls| TlsTarget { ca: tls.ca.clone() }),
         },
         work,
     }

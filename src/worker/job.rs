@@ -37,6 +37,32 @@ pub struct GraphTarget {
     pub password: Password,
     /// Space, chosen in every session.
     pub space: String,
+    /// Encrypted when given.
+    #[serde(default)]
+    pub tls: Option<TlsTarget>,
+}
+
+/// How the graph service encrypts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TlsTarget {
+    /// Certificates of the authorities, PEM; `None` takes any server.
+    pub ca: Option<String>,
+}
+
+impl TlsTarget {
+    /// For connections.
+    ///
+    /// # Errors
+    /// A sentence when the certificates are none.
+    pub fn client(&self) -> Result<nebula_wire::client::Tls, String> {
+        use nebula_wire::client::Tls;
+        let made = match &self.ca {
+            Some(ca) => Tls::trusting(ca.as_bytes(), None),
+            None => Tls::unverified(None),
+        };
+        made.map_err(|error| error.to_string())
+    }
 }
 
 /// A password that shows in no debug output.

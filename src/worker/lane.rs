@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use nebula_wire::Line;
-use nebula_wire::client::{ClientError, ConnectOptions, Connection, Reply};
+use nebula_wire::client::{ClientError, ConnectOptions, Connection, Reply, Tls};
 use nebula_wire::codes::{ErrorKind, classify};
 use tokio::sync::Mutex;
 
@@ -55,6 +55,7 @@ pub(super) struct Answer {
 #[derive(Debug)]
 pub(super) struct Graph {
     target: GraphTarget,
+    tls: Option<Tls>,
     line: Cell<Option<Line>>,
     slots: Vec<Rc<Slot>>,
 }
@@ -125,8 +126,11 @@ impl Graph {
         let most = (SESSIONS_A_GRAPHD / threads.max(1)).max(1) * target.addresses.len();
         // A multiple of the graphds, so that the lanes of a session are all on one of them.
         let slots = if lanes > most { most } else { lanes };
+        // Whoever wrote the job has made one of it before.
+        let tls = target.tls.as_ref().and_then(|tls| tls.client().ok());
         Rc::new(Self {
             target,
+            tls,
             line: Cell::new(None),
             slots: (0..slots.max(1)).map(|_| Rc::default()).collect(),
         })
@@ -179,6 +183,7 @@ impl Lane {
         let options = ConnectOptions {
             request_timeout: REQUEST_LIMIT,
             line: self.graph.line.get(),
+            tls: self.graph.tls.clone(),
             ..ConnectOptions::default()
         };
         let addresses = &self.graph.target.addresses;

@@ -23,6 +23,7 @@ mod scale;
 #[path = "../remote/sshd.rs"]
 #[expect(dead_code, reason = "this test needs a part of it")]
 mod sshd;
+mod tls;
 mod upgrade;
 
 use place::Place;

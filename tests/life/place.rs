@@ -72,6 +72,11 @@ impl Place {
         .collect()
     }
 
+    /// Whether graphd talks to who does not encrypt.
+    pub(crate) async fn lets_in_plain(&self) -> bool {
+        self.asked("YIELD 1").await
+    }
+
     /// Asks until it succeeds: a graphd that was just started may not be up.
     pub(crate) async fn ask_when_up(&self, statement: &str) {
         let end = std::time::Instant::now() + Duration::from_secs(60);

@@ -16,6 +16,7 @@ mod scripts;
 mod start;
 mod state;
 mod steps;
+mod tls;
 mod verify;
 
 use std::collections::BTreeMap;

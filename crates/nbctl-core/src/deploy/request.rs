@@ -36,7 +36,11 @@ pub fn facts_request(cluster: &Cluster, host: &HostName) -> FactsRequest {
         roots: claimed(cluster, host),
         installs: roots(cluster, host),
         paths: links.chain(data.clone()).chain(folders).collect(),
-        files: daemons.iter().map(|daemon| daemon.conf.clone()).collect(),
+        files: daemons
+            .iter()
+            .map(|daemon| daemon.conf.clone())
+            .chain(super::tls::paths(cluster, host))
+            .collect(),
         space: data.collect(),
         names,
         docker_socket: cluster

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::scripts::{self, Patience};
 use super::start::Starting;
 use super::verify::differences;
-use super::{Given, state};
+use super::{Given, state, tls};
 use crate::facts::{HostFacts, PathFact};
 use crate::inventory::{Daemon, DaemonRole, Host, Install};
 use crate::owner::{Claim, Standing, standing};
@@ -78,7 +78,9 @@ pub(super) fn all<'a>(given: &'a Given<'a>, claim: Claim<'a>) -> Plan {
     }
     plan.stage("install", after);
     plan.stage("switch version", planner.on_hosts(Planner::switch));
-    plan.stage("write configuration", planner.confs());
+    let mut files = planner.confs();
+    files.extend(planner.on_hosts(|p, host, facts, _| tls::steps(p.given.cluster, host, facts)));
+    plan.stage("write configuration", files);
     let starting = planner
         .needs
         .iter()
@@ -111,6 +113,8 @@ fn need(given: &Given<'_>, daemon: &Daemon) -> Option<Need> {
         Need::Restart("its executable was replaced".into())
     } else if !conf_is_so(given, daemon, facts) {
         Need::Restart("its configuration changed".into())
+    } else if !tls::is_so(given.cluster, daemon, facts) {
+        Need::Restart("its certificate changed".into())
     } else if let Some(first) = changed.first() {
         Need::Restart(first.to_string())
     } else {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::at::Place;
 use super::names::{DaemonRole, Role};
-use super::spec::{Component, Install, KnownHosts, Reach};
+use super::spec::{Component, Install, KnownHosts, Reach, TlsScope};
 use super::version::{Line, Version};
 use crate::units::{HostName, RemotePath, Sha256};
 
@@ -33,6 +33,9 @@ pub struct Cluster {
     #[serde(default)]
     pub nightly: Option<String>,
     pub graph: GraphLogin,
+    /// Encryption of the graph service.
+    #[serde(default)]
+    pub tls: Option<Tls>,
     /// In the order of the file.
     pub hosts: Vec<Host>,
     /// By host in the order of the file, then by start order.
@@ -57,6 +60,49 @@ pub enum PackageSource {
 pub struct GraphLogin {
     pub user: String,
     pub password: Secret,
+}
+
+/// Encryption of the graph service.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tls {
+    pub scope: TlsScope,
+    /// Whether clients of ours refuse a server that `ca` did not sign.
+    pub verify: bool,
+    pub ca: LocalFile,
+    pub cert: LocalFile,
+    /// A handle of a secret: what it holds is in no plan and no record.
+    pub key: LocalFile,
+}
+
+/// A file of the control machine that goes to the hosts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LocalFile {
+    pub path: PathBuf,
+    /// Size and digest, once it was read.
+    pub seen: Option<(u64, Sha256)>,
+}
+
+impl Tls {
+    /// The three files, with their names on the hosts and their permissions there.
+    pub fn files(&self) -> [(&'static str, &LocalFile, u32); 3] {
+        [
+            ("ca.pem", &self.ca, 0o644),
+            ("cert.pem", &self.cert, 0o644),
+            ("key.pem", &self.key, 0o600),
+        ]
+    }
+
+    /// The files, to be read.
+    pub fn files_mut(&mut self) -> [&mut LocalFile; 3] {
+        [&mut self.ca, &mut self.cert, &mut self.key]
+    }
+
+    /// Whether a daemon of this role needs them.
+    pub fn is_for(&self, role: DaemonRole) -> bool {
+        self.scope == TlsScope::All || role == DaemonRole::Graphd
+    }
 }
 
 /// A handle of a secret; safe to store and to print.

@@ -60,6 +60,11 @@ impl Layout {
             .join(&format!("{}.conf", role.program()))
     }
 
+    /// Certificates and key.
+    pub fn tls(&self) -> RemotePath {
+        self.root.join("etc").join("tls")
+    }
+
     pub fn pid_file(&self, role: DaemonRole) -> RemotePath {
         self.root
             .join("pids")

@@ -71,6 +71,8 @@ pub struct NebulaSpec {
     pub password_file: Option<At<String>>,
     /// Command that prints the password of the graph user.
     pub password_command: Option<At<String>>,
+    /// Encryption of the graph service, from 2.6 on.
+    pub tls: Option<At<TlsSpec>>,
     /// Flags of all daemons; weakest.
     #[serde(default)]
     pub flags: Flags,
@@ -83,6 +85,34 @@ pub struct NebulaSpec {
     // Only here to be refused with a better hint than "unknown key".
     #[schemars(skip)]
     pub(crate) password: Option<At<String>>,
+}
+
+/// Encryption of the graph service: PEM files here, sent to the hosts.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TlsSpec {
+    /// Certificate of the authority that signed `cert`, relative to this file.
+    pub ca: At<String>,
+    /// Certificate of every graphd, relative to this file; it names the addresses of all of them.
+    pub cert: At<String>,
+    /// Private key of `cert`, relative to this file.
+    pub key: At<String>,
+    /// Who encrypts (default `graph`).
+    #[serde(default)]
+    pub scope: TlsScope,
+    /// Whether nbctl and its workers refuse a graphd whose certificate `ca` did not sign (default true).
+    pub verify: Option<bool>,
+}
+
+/// Who encrypts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TlsScope {
+    /// graphd and its clients.
+    #[default]
+    Graph,
+    /// The daemons among each other as well.
+    All,
 }
 
 /// Settings of one daemon role, for the cluster or for one host.

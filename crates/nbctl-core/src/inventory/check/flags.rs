@@ -13,6 +13,11 @@ use crate::flags::{Catalogue, Flag, holder, is_nested};
 
 /// Flags that follow from other keys, and what to do instead.
 const IDENTITY: &[(&str, &str)] = &[
+    ("ca_path", "use `nebula.tls`"),
+    ("cert_path", "use `nebula.tls`"),
+    ("enable_graph_ssl", "use `nebula.tls`"),
+    ("enable_ssl", "use `nebula.tls` with `scope: all`"),
+    ("key_path", "use `nebula.tls`"),
     (
         "daemonize",
         "leave it out: daemons always run in the background",

@@ -200,6 +200,12 @@ pub(super) fn fill_flags(draft: &mut Draft<'_>, version: Version) {
         daemon
             .flags
             .extend(identity_flags(daemon, version, &addresses));
+        let tls = draft.spec.nebula.tls.as_ref();
+        let tls = tls.map(|tls| super::tls::flags(tls, daemon.role, &daemon.root));
+        let tls = tls.into_iter().flatten();
+        daemon
+            .flags
+            .extend(tls.map(|(name, value)| (name.to_owned(), value)));
     }
 }
 

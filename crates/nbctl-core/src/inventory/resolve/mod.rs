@@ -7,6 +7,7 @@ mod daemon;
 mod host;
 mod monitor;
 mod ssh;
+mod tls;
 mod value;
 
 use super::at::Place;
@@ -112,6 +113,7 @@ fn resolve(spec: &Inventory, source: &Source, problems: &mut Vec<Problem>) -> Op
     }
     check::all(&draft, problems);
     let monitor = monitor::resolve(&draft, source, problems);
+    let tls = tls::resolve(&draft, source, problems);
     let graph = graph(&spec.nebula, source, problems);
     let (version, line) = version?;
     let daemons: Vec<_> = draft.daemons.into_iter().map(|d| d.daemon).collect();
@@ -127,6 +129,7 @@ fn resolve(spec: &Inventory, source: &Source, problems: &mut Vec<Problem>) -> Op
         mirrors: values(spec.nebula.mirrors.iter().flatten()),
         nightly: spec.nebula.nightly.as_ref().map(|date| date.value.clone()),
         graph,
+        tls,
         hosts: draft.hosts.into_iter().map(|h| h.host).collect(),
         daemons,
         monitor,

@@ -17,6 +17,9 @@ use crate::runner::{Nobody, Runner};
 /// Template of the daemons' configuration files.
 const CONF_TEMPLATE: &str = "templates/nebula/daemon.conf.tera";
 
+/// Template of their units, where the inventory wants some.
+const UNIT_TEMPLATE: &str = "templates/nebula/daemon.service.tera";
+
 /// Shared by deploy, status, teardown.
 pub(super) struct Working {
     /// Login to the graph service.
@@ -60,9 +63,12 @@ impl Working {
         }
     }
 
-    /// Configuration files as the inventory wants them.
+    /// Configuration files, and units of systemd, as the inventory wants them.
     pub(super) fn rendered(ctx: &Context) -> Result<Rendered, Failure> {
-        deploy::render(&ctx.cluster, &ctx.assets.text(CONF_TEMPLATE)?)
+        let mut all = deploy::render(&ctx.cluster, &ctx.assets.text(CONF_TEMPLATE)?)?;
+        let units = deploy::render_units(&ctx.cluster, &ctx.assets.text(UNIT_TEMPLATE)?)?;
+        all.extend(units);
+        Ok(all)
     }
 
     /// Does a plan of hosts and the graph service; what is about to be done is on disk before it is done.

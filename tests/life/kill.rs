@@ -5,7 +5,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::bed::Bed;
-use crate::place::{Place, Ran};
+use crate::place::Place;
+use crate::ran::Ran;
 
 /// A deploy that takes longer hangs.
 const LIMIT: Duration = Duration::from_mins(3);

@@ -19,6 +19,7 @@ mod faults;
 mod hosts;
 mod kill;
 mod place;
+mod ran;
 mod scale;
 #[path = "../remote/sshd.rs"]
 #[expect(dead_code, reason = "this test needs a part of it")]

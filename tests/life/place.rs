@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use nebula_wire::client::{ConnectOptions, Connection};
 
 use crate::bed::journal;
 use crate::kill::Hosts;
+use crate::ran::Ran;
 use crate::sshd::{Sshd, free_port};
 
 pub(crate) struct Place {
@@ -16,11 +17,6 @@ pub(crate) struct Place {
     work: tempfile::TempDir,
     inventory: PathBuf,
     base: u16,
-}
-
-pub(crate) struct Ran {
-    args: String,
-    output: Output,
 }
 
 impl Place {
@@ -361,58 +357,4 @@ fn base_port() -> u16 {
         }
     }
     panic!("no free ports");
-}
-
-impl Ran {
-    pub(crate) fn of(mut command: Command, args: &[&str]) -> Self {
-        Self {
-            args: args.join(" "),
-            output: command.output().expect("nbctl starts"),
-        }
-    }
-
-    /// Its standard output.
-    pub(crate) fn out(&self) -> String {
-        String::from_utf8_lossy(&self.output.stdout).into_owned()
-    }
-
-    /// It ended well.
-    #[track_caller]
-    pub(crate) fn good(self) -> Self {
-        self.fails(0)
-    }
-
-    /// It ended with this code.
-    #[track_caller]
-    pub(crate) fn fails(self, code: i32) -> Self {
-        assert_eq!(
-            self.output.status.code(),
-            Some(code),
-            "nbctl {}\n{}",
-            self.args,
-            self.text()
-        );
-        self
-    }
-
-    /// Its output says so.
-    #[track_caller]
-    pub(crate) fn says(&self, text: &str) -> &Self {
-        let all = self.text();
-        assert!(
-            all.contains(text),
-            "nbctl {} does not say `{text}`:\n{all}",
-            self.args
-        );
-        self
-    }
-
-    fn text(&self) -> String {
-        let (out, err) = (&self.output.stdout, &self.output.stderr);
-        format!(
-            "{}\n{}",
-            String::from_utf8_lossy(out),
-            String::from_utf8_lossy(err)
-        )
-    }
 }

@@ -61,6 +61,46 @@ fn context(daemon: &Daemon, cluster: &Cluster) -> Context {
     context
 }
 
+/// Renders the unit of `daemon`; the template sees what that of a configuration file sees, and `unit`: `user`, `root`,
+/// `exe`, `conf`, `pid_file`, `nofile`, `bind` (the program that binds it, with a blank behind it, or nothing).
+///
+/// # Errors
+/// When the template is wrong.
+pub fn render_unit(daemon: &Daemon, cluster: &Cluster, template: &str) -> Result<String, Failure> {
+    let mut context = context(daemon, cluster);
+    let host = cluster.host(&daemon.host);
+    let bind = Some(daemon.pin.command()).filter(|command| !command.is_empty());
+    let unit = BTreeMap::from([
+        (
+            "user",
+            host.and_then(|h| h.ssh.user.clone()).unwrap_or_default(),
+        ),
+        ("root", daemon.root.to_string()),
+        ("exe", daemon.exe.to_string()),
+        ("conf", daemon.conf.to_string()),
+        ("pid_file", daemon.pid_file.to_string()),
+        (
+            "nofile",
+            daemon
+                .pin
+                .nofile
+                .unwrap_or(crate::deploy::OPEN_FILES)
+                .to_string(),
+        ),
+        (
+            "bind",
+            bind.map_or_else(String::new, |command| format!("/usr/bin/env {command} ")),
+        ),
+    ]);
+    context.insert("unit", &unit);
+    Tera::one_off(template, &context, false).map_err(|e| {
+        let failure = Failure::inventory("cannot render the unit of systemd");
+        failure
+            .at(format!("template of {}.service", daemon.role.program()))
+            .line(e.to_string())
+    })
+}
+
 /// What the daemon is bound to, in words; empty when nothing.
 fn pin(daemon: &Daemon) -> String {
     let files = daemon.pin.nofile.map(|files| format!("ulimit -n {files}"));

@@ -10,7 +10,8 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::deploy::{
-    Facts, Patience, claimed, is_debian, process, remove_rpm, roots, run, run_as_root, stop,
+    Facts, Patience, claimed, is_debian, process, remove_rpm, remove_unit, roots, run, run_as_root,
+    stop,
 };
 use crate::facts::{HostFacts, PathFact, quoted};
 use crate::inventory::{Cluster, Daemon, DaemonRole, Install, Layout};
@@ -45,6 +46,7 @@ pub fn plan(cluster: &Cluster, facts: &Facts, purge: bool) -> Teardown {
         plan.stage(format!("stop {role}"), planner.stop(role));
     }
     plan.stage("remove package", planner.on_hosts(Planner::rpm));
+    plan.stage("remove units", planner.units());
     plan.stage("remove links", planner.on_hosts(Planner::links));
     plan.stage("delete", planner.on_hosts(Planner::delete));
     Teardown {
@@ -122,6 +124,16 @@ impl<'a> Planner<'a> {
             Step::on(host, format!("remove package {package}"), action)
         };
         packages.map(step).collect()
+    }
+
+    /// Of daemons whose folder is ours.
+    fn units(&self) -> Vec<Step> {
+        let step = |daemon: &Daemon| {
+            let facts = self.facts.get(&daemon.host)?;
+            self.is_ours(&daemon.host, &daemon.root, facts)
+                .then(|| remove_unit(self.cluster, daemon, facts))?
+        };
+        self.cluster.daemons.iter().filter_map(step).collect()
     }
 
     /// Links are unlinked by name: the deletion itself refuses links, and would be right to.

@@ -17,6 +17,7 @@ mod start;
 mod state;
 mod steps;
 mod tls;
+mod unit;
 mod verify;
 
 use std::collections::BTreeMap;
@@ -43,13 +44,16 @@ pub use state::{ADOPTED, Facts, claimed, not_ours, process, programs, roots, ver
 pub use steps::{cache_path, split_claims};
 pub use verify::{Difference, ReadFlags, differences, parse_flags};
 
+pub use unit::key as unit_key;
+
 pub(crate) use request::{is_ip, sudo};
 pub(crate) use scripts::sudo as run_as_root;
 pub(crate) use start::wait_up;
 pub(crate) use steps::is_debian;
+pub(crate) use unit::remove as remove_unit;
 pub(crate) use verify::{same as same_flag, shown as shown_flag};
 
-/// Configuration files by daemon (`metad@s1`).
+/// Configuration files by daemon (`metad@s1`), and units by [`unit_key`].
 pub type Rendered = BTreeMap<String, RenderedFile>;
 
 /// What the running cluster says about itself, where it could be asked.
@@ -93,6 +97,23 @@ pub fn render(cluster: &Cluster, template: &str) -> Result<Rendered, Failure> {
         Ok((daemon.id(), file))
     };
     cluster.daemons.iter().map(one).collect()
+}
+
+/// The units of systemd, by [`unit_key`]; none when the inventory wants none.
+///
+/// # Errors
+/// When the template is wrong.
+pub fn render_units(cluster: &Cluster, template: &str) -> Result<Rendered, Failure> {
+    let wanted = cluster
+        .daemons
+        .iter()
+        .filter_map(|d| Some((d, d.unit_file()?)));
+    let one = |(daemon, path): (&crate::inventory::Daemon, _)| {
+        let text = conf::render_unit(daemon, cluster, template)?;
+        let mode = 0o644;
+        Ok((unit_key(daemon), RenderedFile { path, mode, text }))
+    };
+    wanted.map(one).collect()
 }
 
 /// The steps that make the hosts as the inventory wants them; empty when they are.

@@ -40,6 +40,7 @@ pub fn facts_request(cluster: &Cluster, host: &HostName) -> FactsRequest {
             .iter()
             .map(|daemon| daemon.conf.clone())
             .chain(super::tls::paths(cluster, host))
+            .chain(daemons.iter().filter_map(|daemon| daemon.unit_file()))
             .collect(),
         space: data.collect(),
         names,

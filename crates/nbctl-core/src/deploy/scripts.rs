@@ -43,6 +43,13 @@ impl Patience {
 
 /// Starts a daemon from its folder; ends well when it already runs.
 pub fn start(daemon: &Daemon) -> Action {
+    if let Some(unit) = &daemon.unit {
+        let head = assign(&[("unit", unit)]);
+        return sudo(
+            of_daemon(daemon, &head, include_str!("unit-start.sh")),
+            START,
+        );
+    }
     let files = daemon.pin.nofile.unwrap_or(OPEN_FILES);
     let head = format!(
         "files={files}\n{}",
@@ -54,11 +61,15 @@ pub fn start(daemon: &Daemon) -> Action {
 /// Ends a daemon and waits until its executable is gone.
 pub fn stop(daemon: &Daemon, patience: Patience) -> Action {
     let kill = if patience.kill { "yes" } else { "no" };
-    let head = format!("patience={}\nkill_after={kill}\n", patience.time.as_secs());
-    run(
-        of_daemon(daemon, &head, include_str!("stop.sh")),
-        patience.time + QUICK,
-    )
+    let mut head = format!("patience={}\nkill_after={kill}\n", patience.time.as_secs());
+    // Told first, it takes the end for what was asked for; the rest finds strays and waits, as without a unit.
+    let unit = daemon.unit.as_ref();
+    head.extend(
+        unit.map(|unit| format!("systemctl stop --no-block {} 2>/dev/null\n", quoted(unit))),
+    );
+    let text = of_daemon(daemon, &head, include_str!("stop.sh"));
+    let action = if unit.is_some() { sudo } else { run };
+    action(text, patience.time + QUICK)
 }
 
 /// Fails with what a daemon said last when it does not run; for waits, which would be in vain.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::scripts::{self, Patience};
 use super::start::Starting;
 use super::verify::differences;
-use super::{Given, state, tls};
+use super::{Given, state, tls, unit};
 use crate::facts::{HostFacts, PathFact};
 use crate::inventory::{Daemon, DaemonRole, Host, Install};
 use crate::owner::{Claim, Standing, standing};
@@ -81,6 +81,7 @@ pub(super) fn all<'a>(given: &'a Given<'a>, claim: Claim<'a>) -> Plan {
     let mut files = planner.confs();
     files.extend(planner.on_hosts(|p, host, facts, _| tls::steps(p.given.cluster, host, facts)));
     plan.stage("write configuration", files);
+    plan.stage("write units", planner.units());
     let starting = planner
         .needs
         .iter()
@@ -115,6 +116,8 @@ fn need(given: &Given<'_>, daemon: &Daemon) -> Option<Need> {
         Need::Restart("its configuration changed".into())
     } else if !tls::is_so(given.cluster, daemon, facts) {
         Need::Restart("its certificate changed".into())
+    } else if !unit::is_so(daemon, given.rendered.get(&unit::key(daemon)), facts) {
+        Need::Restart("its unit changed".into())
     } else if let Some(first) = changed.first() {
         Need::Restart(first.to_string())
     } else {
@@ -286,6 +289,16 @@ impl<'a> Planner<'a> {
             }
         }
         steps
+    }
+
+    fn units(&self) -> Vec<Step> {
+        let given = self.given;
+        let step = |daemon: &Daemon| {
+            let file = given.rendered.get(&unit::key(daemon))?;
+            let is_so = unit::is_so(daemon, Some(file), given.facts.get(&daemon.host)?);
+            (!is_so).then(|| unit::write(given.cluster, daemon, file))
+        };
+        given.cluster.daemons.iter().filter_map(step).collect()
     }
 
     fn confs(&self) -> Vec<Step> {

@@ -44,6 +44,7 @@ system() {
   say nofile "$(ulimit -Sn)" "$(ulimit -Hn)"
   say setting core_limit "$(ulimit -Hc)"
   say setting thp "$(first_line /sys/kernel/mm/transparent_hugepage/enabled)"
+  [ ! -d /run/systemd/system ] || say setting systemd yes
   ( cd /proc/sys && settings vm/swappiness vm/max_map_count vm/min_free_kbytes vm/overcommit_memory kernel/numa_balancing \
     net/core/somaxconn net/core/netdev_max_backlog net/ipv4/tcp_max_syn_backlog net/ipv4/tcp_slow_start_after_idle )
 }

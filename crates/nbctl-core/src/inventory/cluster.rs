@@ -185,6 +185,9 @@ pub struct Daemon {
     /// What it is bound to when it is started.
     #[serde(default)]
     pub pin: Pin,
+    /// The unit of systemd that runs it; `None`: it is started by itself.
+    #[serde(default)]
+    pub unit: Option<String>,
     /// All that is written into the configuration file.
     pub flags: BTreeMap<String, String>,
 }
@@ -321,6 +324,12 @@ impl Daemon {
     /// `address:http_port`.
     pub fn http_endpoint(&self) -> String {
         format!("{}:{}", self.address, self.http_port)
+    }
+
+    /// Where its unit of systemd lies.
+    pub fn unit_file(&self) -> Option<RemotePath> {
+        let unit = self.unit.as_ref()?;
+        RemotePath::new(format!("/etc/systemd/system/{unit}")).ok()
     }
 
     fn folders(&self) -> Vec<RemotePath> {

@@ -71,6 +71,9 @@ pub struct NebulaSpec {
     pub password_file: Option<At<String>>,
     /// Command that prints the password of the graph user.
     pub password_command: Option<At<String>>,
+    /// Whether daemons are units of systemd, which starts them with the machine and again after a crash (default false).
+    #[serde(default)]
+    pub systemd: bool,
     /// Encryption of the graph service, from 2.6 on.
     pub tls: Option<At<TlsSpec>>,
     /// Flags of all daemons; weakest.

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{Moving, StorageHost, gates, host_port};
 use crate::config::Space;
-use crate::deploy::{Facts, Observed, Patience, claimed, process, run, stop};
+use crate::deploy::{Facts, Observed, Patience, claimed, process, remove_unit, run, stop};
 use crate::facts::quoted;
 use crate::failure::Failure;
 use crate::inventory::{Cluster, Daemon, DaemonRole, Install, Selection};
@@ -251,6 +251,11 @@ impl<'a> Leaving<'a> {
                 of_role.filter_map(|d| self.stop(d)).collect(),
             );
         }
+        let unit = |daemon: &&Daemon| {
+            self.owner(daemon, &daemon.root)?;
+            remove_unit(self.cluster, daemon, self.facts.get(&daemon.host)?)
+        };
+        plan.stage("remove units", partly.iter().filter_map(unit).collect());
         let deletes = partly.iter().flat_map(|daemon| self.delete(daemon));
         plan.stage("delete", deletes.collect());
         plan

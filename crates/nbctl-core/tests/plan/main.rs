@@ -29,6 +29,8 @@ use world::World;
 
 const TEMPLATE: &str = "{% for f in flags %}--{{ f.name }}={{ f.value }}\n{% endfor %}";
 
+const UNIT: &str = include_str!("../../../../templates/nebula/daemon.service.tera");
+
 /// One file of `plan/`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -106,7 +108,8 @@ fn packages(cluster: &Cluster, content: &str) -> PackageChoice {
 }
 
 fn deploy(world: &World, content: &str) -> Result<Plan, Failure> {
-    let rendered = deploy::render(&world.cluster, TEMPLATE).unwrap();
+    let mut rendered = deploy::render(&world.cluster, TEMPLATE).unwrap();
+    rendered.extend(deploy::render_units(&world.cluster, UNIT).unwrap());
     deploy::plan(&Given {
         cluster: &world.cluster,
         facts: &world.facts(),

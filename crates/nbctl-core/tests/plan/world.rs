@@ -40,7 +40,7 @@ pub(crate) struct World {
 
 const GOOD: &str = "clock | start | 1764500000.0\nclock | end | 1764500000.1\nos | centos | 7 | CentOS Linux 7\n\
     kernel | 3.10.0 | x86_64\nglibc | glibc 2.17\nboot | b\ncpus | 8\nmemory | MemTotal | 33554432\n\
-    nofile | 1024 | 130000\nsetting | thp | always madvise [never]\nuser | vesoft | 1000 | /home/vesoft | no\n\
+    nofile | 1024 | 130000\nsetting | thp | always madvise [never]\nsetting | systemd | yes\nuser | vesoft | 1000 | /home/vesoft | no\n\
     tool | bash\ntool | ps\ntool | ss\ntool | tar\ntool | gzip\ntool | rpm2cpio\ntool | cpio\n\
     tool | sha256sum\naddress | 127.0.0.1\nticks | 100 | 1764400000";
 
@@ -183,6 +183,11 @@ impl World {
                 host.nodes.remove(&format!("{root}/current"));
                 host.nodes.remove(&format!("{root}/share"));
             }
+            ["write", path] => {
+                let unit = text.split_once("text='").unwrap().1;
+                host.put(path, unit.split_once("'\n").unwrap().0, 1);
+            }
+            ["remove", path] => drop(host.nodes.remove(*path).unwrap()),
             ["remove", "empty", path] => host.delete(path),
             other => panic!("{step}: {other:?}"),
         }

@@ -11,6 +11,7 @@ mod processes;
 mod services;
 mod settings;
 mod skew;
+mod systemd;
 
 pub(super) use services::{closed_ports, ranges};
 pub(super) use settings::{SETTINGS, Setting};
@@ -107,6 +108,7 @@ fn deployable(look: &mut Look<'_>) {
     folders::all(look);
     if !look.daemons.is_empty() {
         host::all(look);
+        systemd::all(look);
         network::all(look);
         processes::all(look);
     }

@@ -115,6 +115,7 @@ fn one<'a>(
         data_paths: data.iter().map(|d| d.join(data_name(role))).collect(),
         data_dirs: data,
         pin: pin(&layers, problems),
+        unit: None,
         flags: BTreeMap::new(),
         root,
     };
@@ -200,6 +201,14 @@ pub(super) fn fill_flags(draft: &mut Draft<'_>, version: Version) {
         daemon
             .flags
             .extend(identity_flags(daemon, version, &addresses));
+        // The port tells several daemons of one machine apart.
+        let unit = || {
+            format!(
+                "nbctl-{}-{}-{}.service",
+                draft.spec.cluster.value, daemon.role, daemon.port
+            )
+        };
+        daemon.unit = draft.spec.nebula.systemd.then(unit);
         let tls = draft.spec.nebula.tls.as_ref();
         let tls = tls.map(|tls| super::tls::flags(tls, daemon.role, &daemon.root));
         let tls = tls.into_iter().flatten();

@@ -1,0 +1,62 @@
+//! A run of the program: how it ended and what it said.
+
+use std::process::{Command, Output};
+
+pub(crate) struct Ran {
+    args: String,
+    output: Output,
+}
+
+impl Ran {
+    pub(crate) fn of(mut command: Command, args: &[&str]) -> Self {
+        Self {
+            args: args.join(" "),
+            output: command.output().expect("nbctl starts"),
+        }
+    }
+
+    /// Its standard output.
+    pub(crate) fn out(&self) -> String {
+        String::from_utf8_lossy(&self.output.stdout).into_owned()
+    }
+
+    /// It ended well.
+    #[track_caller]
+    pub(crate) fn good(self) -> Self {
+        self.fails(0)
+    }
+
+    /// It ended with this code.
+    #[track_caller]
+    pub(crate) fn fails(self, code: i32) -> Self {
+        assert_eq!(
+            self.output.status.code(),
+            Some(code),
+            "nbctl {}\n{}",
+            self.args,
+            self.text()
+        );
+        self
+    }
+
+    /// Its output says so.
+    #[track_caller]
+    pub(crate) fn says(&self, text: &str) -> &Self {
+        let all = self.text();
+        assert!(
+            all.contains(text),
+            "nbctl {} does not say `{text}`:\n{all}",
+            self.args
+        );
+        self
+    }
+
+    fn text(&self) -> String {
+        let (out, err) = (&self.output.stdout, &self.output.stderr);
+        format!(
+            "{}\n{}",
+            String::from_utf8_lossy(out),
+            String::from_utf8_lossy(err)
+        )
+    }
+}

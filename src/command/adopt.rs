@@ -42,7 +42,7 @@ pub(super) async fn run(
     let seed = Source::new(args.out.clone(), seed(args)?);
     let seed = Context::of_source(&seed, global.clone(), reporter)?;
     let fleet = connect::all(&seed).await?;
-    let result = take_over(args, &seed, &fleet).await;
+    let result = Box::pin(take_over(args, &seed, &fleet)).await;
     fleet.close().await;
     let (text, written) = result?;
     reporter.result(&text, &written)?;
@@ -184,7 +184,7 @@ fn plan(ctx: &Context, facts: &Facts) -> Result<Plan, Failure> {
         for folder in &folders {
             match standing(folder, &cluster.id, facts) {
                 Standing::Foreign(marker) => {
-                    faults.push(format!("{host}: {folder} belongs to {marker}"))
+                    faults.push(format!("{host}: {folder} belongs to {marker}"));
                 }
                 Standing::Wrong(what) => faults.push(format!("{host}: {folder} {what}")),
                 Standing::Free | Standing::Ours | Standing::Unmarked(_) => {}
@@ -229,7 +229,7 @@ fn mark(claim: &Claim<'_>, host: &HostName, folders: &[RemotePath], user: &str) 
             "grep -q ^adopted= {marker} || echo adopted=yes >>{marker} || exit 1"
         );
     }
-    let names: Vec<&str> = folders.iter().map(|folder| folder.as_str()).collect();
+    let names: Vec<&str> = folders.iter().map(RemotePath::as_str).collect();
     Step::on(
         host,
         format!("mark {}", names.join(", ")),

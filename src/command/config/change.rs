@@ -54,7 +54,7 @@ pub(super) async fn run(
         daemons.any(|daemon| selection.has_daemon(daemon))
     };
     let fleet = connect::reachable(ctx, needed).await?;
-    let result = change.on(&fleet).await;
+    let result = Box::pin(change.on(&fleet)).await;
     fleet.close().await;
     let Roll { plan, remarks } = result?;
     if ctx.global.dry_run && !plan.is_empty() {

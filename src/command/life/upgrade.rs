@@ -50,7 +50,7 @@ pub(super) async fn run(given: &Context, args: &UpgradeArgs) -> anyhow::Result<E
         working: Working::new(&ctx).await?,
     };
     let fleet = connect::all(&ctx).await?;
-    let result = upgrading.work(&fleet).await;
+    let result = Box::pin(upgrading.work(&fleet)).await;
     fleet.close().await;
     let (text, plan) = result?;
     if ctx.global.dry_run {
@@ -70,7 +70,7 @@ impl Upgrading<'_> {
         let (name, to) = (&self.ctx.cluster.name, self.args.version);
         let facts = facts::gather(&self.ctx.cluster, fleet).await?;
         let before = self.before(&facts)?;
-        let upgrade = self.plan(fleet, before.from).await?;
+        let upgrade = Box::pin(self.plan(fleet, before.from)).await?;
         for remark in &upgrade.remarks {
             self.ctx.sink.warn(remark.clone());
         }
@@ -88,7 +88,7 @@ impl Upgrading<'_> {
         let mut text = format!("{name}: every daemon is {to}");
         if !plan.is_empty() || begun {
             confirm::apply(self.ctx, &plan.to_string())?;
-            let before = self.upgrade(fleet, before, &plan).await?;
+            let before = Box::pin(self.upgrade(fleet, before, &plan)).await?;
             text = self.done(&before, &upgrade);
         }
         if self.args.purge {
@@ -221,7 +221,7 @@ impl Upgrading<'_> {
                 };
                 self.remember(&before)?;
             }
-            let now = self.plan(fleet, before.from).await?.plan;
+            let now = Box::pin(self.plan(fleet, before.from)).await?.plan;
             self.working.apply(self.ctx, fleet, &now).await?;
             deploying::verify(self.ctx, &self.working, fleet).await?;
             if let Some(counts) = &before.counts {

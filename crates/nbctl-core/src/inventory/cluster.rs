@@ -329,7 +329,7 @@ impl Daemon {
     /// Where its unit of systemd lies.
     pub fn unit_file(&self) -> Option<RemotePath> {
         let unit = self.unit.as_ref()?;
-        RemotePath::new(format!("/etc/systemd/system/{unit}")).ok()
+        RemotePath::new(&format!("/etc/systemd/system/{unit}")).ok()
     }
 
     fn folders(&self) -> Vec<RemotePath> {

@@ -49,7 +49,7 @@ pub(super) async fn run(
         return Err(Failure::usage("no daemon is selected").into());
     }
     let fleet = connect::reachable(ctx, leaves).await?;
-    let result = fewer.work(&fleet).await;
+    let result = Box::pin(fewer.work(&fleet)).await;
     fleet.close().await;
     let done = result?;
     if ctx.global.dry_run && !done.is_empty() {
@@ -100,13 +100,13 @@ fn summary(ctx: &Context, done: &Shrink, seconds: f64) -> String {
 impl Fewer<'_> {
     async fn work(&self, fleet: &Fleet) -> Result<Shrink, Failure> {
         let ctx = self.ctx;
-        let first = self.plan(fleet).await?;
+        let first = Box::pin(self.plan(fleet)).await?;
         if ctx.global.dry_run || first.is_empty() {
             return Ok(first);
         }
         confirm::apply(ctx, &shown(&first))?;
         let scope = self.working.scope(ctx, fleet, "scale in");
-        lease::under(&scope, self.apply(fleet)).await
+        lease::under(&scope, Box::pin(self.apply(fleet))).await
     }
 
     async fn plan(&self, fleet: &Fleet) -> Result<Shrink, Failure> {
@@ -128,12 +128,12 @@ impl Fewer<'_> {
     }
 
     async fn apply(&self, fleet: &Fleet) -> Result<Shrink, Failure> {
-        let plan = self.plan(fleet).await?;
+        let plan = Box::pin(self.plan(fleet)).await?;
         if !plan.spaces.is_empty() {
             self.drain(fleet, &plan).await?;
         }
         self.working.apply(self.ctx, fleet, &plan.after).await?;
-        let left = self.plan(fleet).await?;
+        let left = Box::pin(self.plan(fleet)).await?;
         if left.is_empty() {
             return Ok(plan);
         }

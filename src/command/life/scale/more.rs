@@ -42,7 +42,7 @@ pub(super) async fn run(ctx: &Context, no_balance: bool) -> anyhow::Result<ExitC
         working: &working,
         fleet: &fleet,
     };
-    let result = more.work(no_balance).await;
+    let result = Box::pin(more.work(no_balance)).await;
     fleet.close().await;
     let (plan, done) = result?;
     if ctx.global.dry_run {

@@ -14,7 +14,7 @@ use crate::interrupt;
 use crate::phase::compact::job;
 use crate::remote::Fleet;
 
-/// Numbers of a job come to graphd with a later heartbeat.
+/// How long they may take to be what they were.
 const PATIENCE: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -42,6 +42,8 @@ pub struct Counting<'a> {
     pub sink: &'a dyn Sink,
     /// Ctrl-C.
     pub cancel: &'a CancellationToken,
+    /// A heartbeat: numbers of a job come to graphd with the next one, the old ones stay until then.
+    pub heartbeat: Duration,
 }
 
 impl Counting<'_> {
@@ -62,10 +64,15 @@ impl Counting<'_> {
             Value::String(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
             _ => None,
         };
-        let mut all = Counts::new();
-        for space in spaces.rows.iter().filter_map(name) {
+        let spaces: Vec<String> = spaces.rows.iter().filter_map(name).collect();
+        for space in &spaces {
             session.rows(&format!("USE `{space}`")).await?;
             job(session, "STATS", self.sink, self.cancel).await?;
+        }
+        self.pause(self.heartbeat).await?;
+        let mut all = Counts::new();
+        for space in spaces {
+            session.rows(&format!("USE `{space}`")).await?;
             all.insert(space, count(&session.rows("SHOW STATS").await?));
         }
         Ok(all)
@@ -85,10 +92,14 @@ impl Counting<'_> {
             if begun.elapsed() > PATIENCE {
                 return Err(different(before, &now?));
             }
-            tokio::select! {
-                () = tokio::time::sleep(PAUSE) => {}
-                () = self.cancel.cancelled() => return Err(interrupt::failure()),
-            }
+            self.pause(PAUSE).await?;
+        }
+    }
+
+    async fn pause(&self, time: Duration) -> Result<(), Failure> {
+        tokio::select! {
+            () = tokio::time::sleep(time) => Ok(()),
+            () = self.cancel.cancelled() => Err(interrupt::failure()),
         }
     }
 }

@@ -5,11 +5,11 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nbctl_core::deploy::{Facts, Given, split_claims};
 use nbctl_core::failure::{ExitCode, Failure};
-use nbctl_core::inventory::Version;
+use nbctl_core::inventory::{Daemon, DaemonRole, Version};
 use nbctl_core::plan::Plan;
 use nbctl_core::upgrade::{self, Upgrade, believed};
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,9 @@ use crate::context::Context;
 use crate::phase::counts::{Counting, Counts};
 use crate::phase::{connect, facts, lease, observe, package};
 use crate::remote::Fleet;
+
+/// Of a graphd whose inventory says nothing, in seconds.
+const HEARTBEAT: u64 = 10;
 
 /// What was there before, kept beside the journal until the upgrade is done.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -242,7 +245,16 @@ impl Upgrading<'_> {
             graph: &self.working.graph,
             sink: &*self.ctx.sink,
             cancel: scope.cancel,
+            heartbeat: self.heartbeat(),
         }
+    }
+
+    /// The longest of a graphd, and a little more.
+    fn heartbeat(&self) -> Duration {
+        let graphds = self.ctx.cluster.daemons_of(DaemonRole::Graphd);
+        let flag = |daemon: &Daemon| daemon.flags.get("heartbeat_interval_secs")?.parse().ok();
+        let seconds: Option<u64> = graphds.filter_map(flag).max();
+        Duration::from_secs(seconds.unwrap_or(HEARTBEAT) + 1)
     }
 
     fn remember(&self, before: &Before) -> Result<(), Failure> {

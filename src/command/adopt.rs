@@ -240,11 +240,7 @@ fn mark(claim: &Claim<'_>, host: &HostName, folders: &[RemotePath], user: &str) 
 fn copy(host: &HostName, conf: &RemotePath) -> Step {
     let (from, to) = (
         quoted(conf),
-        quoted(
-            &RemotePath::clone(conf)
-                .parent()
-                .join(&format!("{}.before-nbctl", conf.name())),
-        ),
+        quoted(&conf.parent().join(&format!("{}.before-nbctl", conf.name()))),
     );
     let text = format!("cp -p -- {from} {to}\n");
     Step::on(

@@ -61,11 +61,7 @@ pub(crate) fn remove(cluster: &Cluster, daemon: &Daemon, facts: &HostFacts) -> O
 }
 
 #[cfg(test)]
-#[expect(
-    clippy::disallowed_methods,
-    clippy::print_stderr,
-    reason = "systemd's own check, and a word where it is left out"
-)]
+#[expect(clippy::disallowed_methods, reason = "systemd's own check")]
 mod tests {
     use std::process::Command;
 

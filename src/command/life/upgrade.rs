@@ -190,7 +190,7 @@ impl Upgrading<'_> {
         let facts = facts?;
         // What cannot be is said before packages are looked for.
         upgrade::way(from, self.args.version)?;
-        let packages = package::choose(&ctx.cluster, &facts).await?;
+        let packages = package::obtain(ctx, &ctx.cluster, &facts).await?;
         let given = Given {
             cluster: &ctx.cluster,
             facts: &facts,

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::place::{Place, Ran};
+use crate::place::Place;
+use crate::ran::Ran;
 
 fn json(ran: &Ran) -> Value {
     serde_json::from_str(&ran.out()).unwrap()

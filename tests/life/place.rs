@@ -75,7 +75,7 @@ impl Place {
 
     /// Asks until it succeeds: a graphd that was just started may not be up.
     pub(crate) async fn ask_when_up(&self, statement: &str) {
-        let end = std::time::Instant::now() + Duration::from_secs(60);
+        let end = std::time::Instant::now() + Duration::from_mins(1);
         while !self.asked(statement).await {
             assert!(std::time::Instant::now() < end, "{statement}");
             tokio::time::sleep(Duration::from_millis(200)).await;
@@ -99,7 +99,7 @@ impl Place {
 
     /// Until the storaged listens: it does once it was added.
     pub(crate) async fn online(&self) {
-        let end = std::time::Instant::now() + Duration::from_secs(60);
+        let end = std::time::Instant::now() + Duration::from_mins(1);
         while std::net::TcpStream::connect(self.endpoint("storaged")).is_err() {
             assert!(std::time::Instant::now() < end, "storaged does not come up");
             tokio::time::sleep(Duration::from_millis(200)).await;

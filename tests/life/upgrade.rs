@@ -43,7 +43,7 @@ fn killed_when_all_are_down(place: &Place) {
         .stderr(std::fs::File::create(&said).unwrap())
         .spawn()
         .unwrap();
-    let end = Instant::now() + Duration::from_secs(120);
+    let end = Instant::now() + Duration::from_mins(2);
     let backup = place.root().join("backup/meta-2.6.2-before-3.8.0");
     while !backup.exists() && Instant::now() < end {
         std::thread::sleep(Duration::from_millis(10));

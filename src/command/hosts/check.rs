@@ -99,7 +99,7 @@ async fn packages(ctx: &Context, facts: &Facts) -> PackageChoice {
     if facts.is_empty() {
         return PackageChoice::new();
     }
-    package::choose(&ctx.cluster, facts)
+    package::at_hand(ctx, &ctx.cluster, facts)
         .await
         .unwrap_or_else(|failure| {
             ctx.sink.warn(failure.to_string());

@@ -38,20 +38,30 @@ struct Offer {
 /// Files by their published name.
 type Offers = BTreeMap<String, Offer>;
 
-/// The package of every host with daemons, from the folder or file of the inventory; nothing is fetched.
+/// Chooses and verifies the package of every host with daemons, of those in the folder and in the cache.
 ///
 /// # Errors
-/// The folder cannot be read, nothing fits, a checksum is wrong.
-pub async fn choose(cluster: &Cluster, facts: &Facts) -> Result<PackageChoice, Failure> {
-    let offers = listing(&cluster.package)?;
-    let names = choice(&offers, cluster, facts)?;
-    verified(&offers, names, None).await
+/// The folder cannot be read, nothing fits, the checksum is wrong.
+pub async fn at_hand(
+    ctx: &Context,
+    cluster: &Cluster,
+    facts: &Facts,
+) -> Result<PackageChoice, Failure> {
+    let shelf = Shelf::open(&ctx.state_dir.join(SHELF));
+    let folder = listing(&cluster.package);
+    let mut offers = folder.as_ref().cloned().unwrap_or_default();
+    if !matches!(cluster.package, PackageSource::File(_)) {
+        add(&mut offers, shelf.offers());
+    }
+    let names = choice(&offers, cluster, facts);
+    let names = names.map_err(|failure| folder.err().unwrap_or(failure))?;
+    verified(&offers, names, Some(shelf.digests())).await
 }
 
-/// As [`choose`], and what the folder does not have comes from the cache or from a mirror.
+/// As [`at_hand`], and what the folder does not have comes from the cache or from a mirror.
 ///
 /// # Errors
-/// Those of [`choose`]; no mirror has what fits; a mirror is needed and `--offline` forbids it.
+/// Those of [`at_hand`]; no mirror has what fits; a mirror is needed and `--offline` forbids it.
 pub async fn obtain(
     ctx: &Context,
     cluster: &Cluster,

@@ -27,6 +27,9 @@ struct Table {
 #[serde(deny_unknown_fields)]
 struct Case {
     name: String,
+    /// No package is at hand.
+    #[serde(default)]
+    no_package: bool,
     /// Instead of the table's.
     #[serde(default)]
     inventory: Option<String>,
@@ -70,10 +73,12 @@ fn rows(table: &Table, case: &Case) -> (Rows, Repair) {
     let why =
         |(name, why): (&HostName, &String)| (name.clone(), Failure::host(why).line("try: ssh x"));
     let lost: Vec<_> = case.lost.iter().map(why).collect();
+    let mut chosen = packages(&world.cluster, "new");
+    chosen.retain(|_, _| !case.no_package);
     let given = Given {
         cluster: &world.cluster,
         facts: &facts,
-        packages: &packages(&world.cluster, "new"),
+        packages: &chosen,
         rendered: &Rendered::new(),
         observed: &Observed::default(),
         control: "control",

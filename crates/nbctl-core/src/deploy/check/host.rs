@@ -44,6 +44,14 @@ pub(super) fn may_sudo(look: &mut Look<'_>) {
 
 fn package(look: &mut Look<'_>) {
     let Some(package) = look.package else {
+        if !look.given.cluster.mirrors.is_empty() {
+            let message = "none is at hand; a deploy fetches it from a mirror";
+            return look.warn(
+                "package",
+                message,
+                "`nbctl deploy --dry-run` fetches it now",
+            );
+        }
         let fix = "put a package with its .sha256sum.txt into the folder of the inventory";
         look.fail("package", "no package was chosen for this host", fix);
         return;

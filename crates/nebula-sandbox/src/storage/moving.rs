@@ -21,9 +21,8 @@ use crate::{
 /// What a space's partitions (counted from 0) are to this storaged.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    /// At home here by the last catalog.
-    homes: BTreeSet<usize>,
-    /// On their way or gone: requests are refused.
+    /// On their way, gone, or never here: requests are refused. A restarted home must not take what a client with an
+    /// older catalog still sends to it.
     pub(super) sealed: BTreeSet<usize>,
     /// Catalogs older than this know nothing about the partition.
     held: BTreeMap<usize, u64>,
@@ -41,22 +40,17 @@ impl Places {
             }
             self.held.remove(&at);
             let home = part.home == *me;
-            let was_home = if home {
-                !self.homes.insert(at)
-            } else {
-                self.homes.remove(&at)
-            };
+            let comes = part.moving_to.as_ref() == Some(me);
             let sealed = if home {
                 part.moving_to.is_some()
             } else {
-                was_home || self.sealed.contains(&at)
+                !comes
             };
             if sealed {
                 self.sealed.insert(at);
             } else {
                 self.sealed.remove(&at);
             }
-            let comes = part.moving_to.as_ref() == Some(me);
             if home || comes {
                 self.empty.remove(&at);
             } else if self.empty.insert(at) {
@@ -208,4 +202,69 @@ pub(super) fn touched(
     };
     apply::each_vertex(graph.kind, op, body, &mut see)?;
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::meta::model::Part;
+
+    fn host(port: u16) -> HostPort {
+        HostPort::new("h", port)
+    }
+
+    /// Homes and goals by partition.
+    fn space(parts: &[(u16, Option<u16>)]) -> Space {
+        let part = |(home, goal): &(u16, Option<u16>)| Part {
+            home: host(*home),
+            peers: vec![host(*home)],
+            leader: None,
+            moving_to: goal.map(host),
+        };
+        Space {
+            id: 1,
+            name: "s".to_owned(),
+            replica: 1,
+            vid: VidType::Int,
+            comment: None,
+            parts: parts.iter().map(part).collect(),
+            tags: BTreeMap::new(),
+            edges: BTreeMap::new(),
+            indexes: BTreeMap::new(),
+            stats: None,
+        }
+    }
+
+    /// It knows nothing of the time before, while a client may still go by it.
+    #[test]
+    fn a_restarted_storaged_takes_only_what_is_at_home_or_comes() {
+        // At home, leaving, coming, gone.
+        let now = space(&[(1, None), (1, Some(2)), (2, Some(1)), (2, None)]);
+        let mut places = Places::default();
+        let foreign = places.follow(&now, &host(1), 7);
+        assert_eq!(places.sealed, BTreeSet::from([1, 3]));
+        assert_eq!(foreign, [3]);
+        // A move that was given up.
+        places.follow(
+            &space(&[(1, None), (1, None), (2, None), (2, None)]),
+            &host(1),
+            8,
+        );
+        assert_eq!(places.sealed, BTreeSet::from([2, 3]));
+    }
+
+    #[test]
+    fn a_catalog_from_before_a_move_changes_nothing_about_it() {
+        let mut places = Places::default();
+        places.follow(&space(&[(1, None), (2, None)]), &host(1), 4);
+        places.seal(0, 5);
+        places.expect(1, 6);
+        let foreign = places.follow(&space(&[(1, None), (2, None)]), &host(1), 4);
+        assert_eq!(
+            (foreign, places.sealed.clone()),
+            (vec![], BTreeSet::from([0]))
+        );
+        places.follow(&space(&[(2, None), (1, None)]), &host(1), 6);
+        assert_eq!(places.sealed, BTreeSet::from([0]));
+    }
 }

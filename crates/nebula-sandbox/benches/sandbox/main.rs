@@ -10,7 +10,7 @@
 )]
 
 mod memory;
-#[path = "../../tests/it/support.rs"]
+#[path = "../../tests/it/support/mod.rs"]
 #[expect(clippy::panic, reason = "shared with the tests")]
 mod support;
 

@@ -102,6 +102,7 @@ pub(super) fn eval(expr: &Expr, scope: &dyn Scope) -> Result<Value, QueryError> 
         }
         Expr::Binary(op, left, right) => binary(*op, left, right, scope),
         Expr::Case(on, arms, other) => case(on.as_deref(), arms, other.as_deref(), scope),
+        Expr::Pattern(_) => Err(QueryError::not_supported("a pattern that is no condition")),
     }
 }
 

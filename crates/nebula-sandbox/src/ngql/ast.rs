@@ -2,7 +2,7 @@
 
 use nebula_wire::Value;
 
-use super::cypher::Query;
+use super::cypher::{PathPattern, Query};
 use crate::{
     line::Role,
     meta::{
@@ -73,6 +73,8 @@ pub enum Expr {
     Binary(Op, Box<Expr>, Box<Expr>),
     /// `CASE [x] WHEN a THEN b … [ELSE c] END`.
     Case(Option<Box<Expr>>, Vec<(Expr, Expr)>, Option<Box<Expr>>),
+    /// `(a)-[:type]->()`: whether there is such a way.
+    Pattern(Box<PathPattern>),
 }
 
 /// A result column.

@@ -27,12 +27,23 @@ pub struct EdgePattern {
     pub props: Props,
 }
 
+/// Which ways between two ends are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shortest {
+    /// `shortestPath`: one of the shortest.
+    One,
+    /// `allShortestPaths`.
+    All,
+}
+
 /// `alias = (…)-[…]->(…)`: one node more than edges.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PathPattern {
     pub alias: Option<String>,
     pub nodes: Vec<NodePattern>,
     pub edges: Vec<EdgePattern>,
+    /// Between each pair of ends; `None`: every way.
+    pub shortest: Option<Shortest>,
 }
 
 /// `[OPTIONAL] MATCH path, … [WHERE …]`.

@@ -86,6 +86,7 @@ impl Display for Expr {
             Self::IsNull(inner, false) => write!(f, "{inner} IS NOT NULL"),
             Self::Binary(op, left, right) => write!(f, "({left}{}{right})", op.text()),
             Self::Map(_) | Self::Case(..) => self.fmt_rare(f),
+            Self::Pattern(_) => f.write_str("<pattern>"),
         }
     }
 }

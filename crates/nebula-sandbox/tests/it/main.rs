@@ -3,6 +3,7 @@
 
 mod clients;
 mod cluster;
+mod conditions;
 mod durable;
 mod knobs;
 mod moving;
@@ -14,4 +15,5 @@ mod statements;
 mod support;
 mod tls;
 mod traps;
+mod walks;
 mod wire;

@@ -6,10 +6,10 @@ use crate::support::{Client, Cluster};
 use nebula_wire::Value;
 
 /// Vertices of each graph.
-const VERTICES: i64 = 25;
+pub(crate) const VERTICES: i64 = 25;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+pub(crate) enum Way {
     Out,
     In,
     Both,
@@ -18,18 +18,18 @@ enum Way {
 use Way::{Both, In, Out};
 
 #[derive(Debug, Clone, Copy)]
-struct Edge {
-    kind: &'static str,
-    from: i64,
-    to: i64,
+pub(crate) struct Edge {
+    pub(crate) kind: &'static str,
+    pub(crate) from: i64,
+    pub(crate) to: i64,
     rank: i64,
     weight: i64,
 }
 
 /// A graph of its own among the vertex ids from `base`.
-struct Graph {
-    base: i64,
-    edges: Vec<Edge>,
+pub(crate) struct Graph {
+    pub(crate) base: i64,
+    pub(crate) edges: Vec<Edge>,
 }
 
 /// xorshift, so that a seed always makes the same graph.
@@ -41,7 +41,7 @@ fn next(state: &mut u64, below: i64) -> i64 {
 }
 
 impl Graph {
-    fn random(seed: u64) -> Self {
+    pub(crate) fn random(seed: u64) -> Self {
         let base = i64::try_from(seed).expect("small") * 1_000;
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         let mut unique = BTreeMap::new();
@@ -65,7 +65,7 @@ impl Graph {
         }
     }
 
-    fn load(&self, client: &mut Client) {
+    pub(crate) fn load(&self, client: &mut Client) {
         for id in self.base..self.base + VERTICES {
             client.until(&format!(
                 "INSERT VERTEX P(n) VALUES {id}:({})",
@@ -87,7 +87,7 @@ impl Graph {
     }
 
     /// Every way along `steps` without taking an edge twice: the vertices and the edges' numbers.
-    fn ways(&self, start: i64, steps: &[(&str, Way)]) -> Vec<(Vec<i64>, Vec<usize>)> {
+    pub(crate) fn ways(&self, start: i64, steps: &[(&str, Way)]) -> Vec<(Vec<i64>, Vec<usize>)> {
         let mut ways = vec![(vec![start], Vec::new())];
         for (kind, way) in steps {
             let mut longer = Vec::new();
@@ -120,14 +120,14 @@ impl Graph {
     }
 }
 
-fn numbers(client: &mut Client, statement: &str) -> Vec<i64> {
+pub(crate) fn numbers(client: &mut Client, statement: &str) -> Vec<i64> {
     let table = client.ok(statement);
     assert_eq!(table.rows.len(), 1, "{statement}: {table:?}");
     let cells = table.rows[0].iter();
     cells.map(|cell| cell.as_int().expect("a number")).collect()
 }
 
-fn count<T>(items: &[T]) -> i64 {
+pub(crate) fn count<T>(items: &[T]) -> i64 {
     i64::try_from(items.len()).expect("few")
 }
 
@@ -251,7 +251,7 @@ fn check_joins(client: &mut Client, graph: &Graph, a: i64) {
 }
 
 /// Lengths of the paths in a table.
-fn lengths(client: &mut Client, statement: &str) -> Vec<usize> {
+pub(crate) fn lengths(client: &mut Client, statement: &str) -> Vec<usize> {
     let table = client.ok(statement);
     let length = |row: &Vec<Value>| match &row[0] {
         Value::Path(path) => path.steps.len(),

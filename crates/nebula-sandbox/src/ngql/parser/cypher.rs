@@ -3,7 +3,9 @@
 use super::{Parsed, Parser};
 use crate::ngql::{
     ast::{Direction, Expr, Stmt, Yield},
-    cypher::{Clause, EdgePattern, Match, NodePattern, PathPattern, Projection, Props, Query},
+    cypher::{
+        Clause, EdgePattern, Match, NodePattern, PathPattern, Projection, Props, Query, Shortest,
+    },
     lexer::Token,
 };
 
@@ -65,17 +67,70 @@ impl Parser<'_> {
 
     fn path_pattern(&mut self) -> Parsed<PathPattern> {
         let mut path = PathPattern::default();
-        if !self.is_sign("(") {
+        if !self.is_sign("(") && self.ahead() != Token::Sign("(") {
             path.alias = Some(self.name()?);
             self.sign("=")?;
         }
+        if self.is_sign("(") {
+            self.way(&mut path)?;
+            return Ok(path);
+        }
+        path.shortest = match self.one_of(&["shortestPath", "allShortestPaths"])? {
+            Some("shortestPath") => Some(Shortest::One),
+            Some(_) => Some(Shortest::All),
+            None => return self.error(),
+        };
+        self.sign("(")?;
+        self.way(&mut path)?;
+        self.sign(")")?;
+        for edge in &mut path.edges {
+            edge.range.get_or_insert((1, Some(1)));
+        }
+        Ok(path)
+    }
+
+    /// A pattern that stands where an expression may stand.
+    pub(super) fn condition(&mut self) -> Parsed<Expr> {
+        let mut path = PathPattern::default();
+        self.way(&mut path)?;
+        Ok(Expr::Pattern(Box::new(path)))
+    }
+
+    /// Whether the bracket here is a node with an edge behind it: `(a:Label)-[`, `()<-`, `(a)-->`.
+    pub(super) fn is_condition(&self) -> bool {
+        let mut lexer = self.lexer;
+        let mut next = || lexer.next().unwrap_or(Token::End);
+        let mut token = next();
+        let mut first = true;
+        while token != Token::Sign(")") {
+            let inside = match token {
+                Token::Word(_) | Token::Quoted(_) | Token::Sign(":" | "{") => true,
+                Token::Text(_) | Token::Int(_) | Token::Float(_) | Token::Sign("}" | ",") => !first,
+                _ => false,
+            };
+            if !inside {
+                return false;
+            }
+            first = false;
+            token = next();
+        }
+        let leaves = next();
+        let edge = next();
+        match leaves {
+            Token::Sign("-") => matches!(edge, Token::Sign("[" | "->")),
+            Token::Sign("<-") => matches!(edge, Token::Sign("[" | "-")),
+            _ => false,
+        }
+    }
+
+    fn way(&mut self, path: &mut PathPattern) -> Parsed<()> {
         path.nodes.push(self.node_pattern()?);
         while self.is_sign("-") || self.is_sign("<-") {
             self.joint()?;
             path.edges.push(self.edge_pattern()?);
             path.nodes.push(self.node_pattern()?);
         }
-        Ok(path)
+        Ok(())
     }
 
     fn optional_name(&mut self) -> Parsed<Option<String>> {

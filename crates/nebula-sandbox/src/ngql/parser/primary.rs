@@ -45,6 +45,7 @@ impl<'a> Parser<'a> {
                 Token::Text(bytes) => Ok(Expr::Const(Value::String(bytes.into_owned()))),
                 _ => self.error(),
             },
+            Token::Sign("(") if self.is_condition() => self.condition(),
             Token::Sign("(") => {
                 self.advance()?;
                 let inner = self.expr()?;

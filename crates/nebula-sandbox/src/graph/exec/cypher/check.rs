@@ -20,6 +20,7 @@ pub(super) fn line(query: &Query, line: Line) -> Result<(), QueryError> {
         };
         for path in &clause.paths {
             ranges(path, line)?;
+            shortest(path, line)?;
         }
         if line.is_3x() {
             if clause.optional && clause.filter.is_some() {
@@ -45,10 +46,7 @@ fn old(clause: &Match, at: usize) -> Result<(), QueryError> {
         return Err(QueryError::semantic("OPTIONAL MATCH not supported"));
     }
     if clause.paths.len() > 1 {
-        return Err(QueryError {
-            class: Class::Syntax,
-            text: "SyntaxError: syntax error near `,'".to_owned(),
-        });
+        return Err(syntax(","));
     }
     let mut seen = HashSet::new();
     for path in &clause.paths {
@@ -59,6 +57,42 @@ fn old(clause: &Match, at: usize) -> Result<(), QueryError> {
                 return Err(redefined(alias));
             }
         }
+    }
+    Ok(())
+}
+
+fn syntax(near: &str) -> QueryError {
+    QueryError {
+        class: Class::Syntax,
+        text: format!("SyntaxError: syntax error near `{near}'"),
+    }
+}
+
+/// Between two ends, and 3.x only.
+fn shortest(path: &PathPattern, line: Line) -> Result<(), QueryError> {
+    if path.shortest.is_none() {
+        return Ok(());
+    }
+    if !line.is_3x() {
+        return Err(syntax("("));
+    }
+    let [edge] = path.edges.as_slice() else {
+        return Err(QueryError::semantic(
+            "`shortestPath(...)' only support pattern like (start)-[edge*..hop]-(end)",
+        ));
+    };
+    if edge.range.is_some_and(|(least, _)| least > 1) {
+        return Err(QueryError::not_supported(
+            "a shortest path with a least length",
+        ));
+    }
+    Ok(())
+}
+
+/// Patterns as conditions, which 2.x does not know.
+pub(super) fn conditions(any: bool, line: Line) -> Result<(), QueryError> {
+    if any && !line.is_3x() {
+        return Err(syntax("["));
     }
     Ok(())
 }

@@ -6,6 +6,7 @@
 
 mod cell;
 mod check;
+mod condition;
 mod expand;
 mod pattern;
 mod project;
@@ -22,21 +23,24 @@ use nebula_wire::{DataSet, Value};
 use self::{
     cell::Cell,
     pattern::{Needs, PathPlan},
-    rows::Rows,
+    rows::{ORIGIN, Rows},
     seek::{Seek, Start},
     store::Env,
 };
 use super::{Context, Table};
 use crate::{
     graph::{catalog::SpaceInfo, error::QueryError},
-    ngql::cypher::{Clause, Match, PathPattern, Query},
+    ngql::{
+        ast::Expr,
+        cypher::{Clause, Match, PathPattern, Query},
+    },
 };
-
-/// Numbers the rows while an OPTIONAL MATCH runs.
-const ORIGIN: &str = " origin";
 
 pub(super) async fn run(context: &Context<'_>, query: &Query) -> Table {
     check::line(query, context.engine.line)?;
+    let (query, patterns) = condition::lift(query)?;
+    let query = &query;
+    check::conditions(!patterns.is_empty(), context.engine.line)?;
     let matches = |clause: &Clause| matches!(clause, Clause::Match(_));
     let info = match context.space() {
         Err(error) if query.clauses.iter().any(matches) => return Err(error),
@@ -49,6 +53,7 @@ pub(super) async fn run(context: &Context<'_>, query: &Query) -> Table {
         needs: Needs::of(query),
         limit: check::pushed_limit(query),
         query,
+        patterns,
     };
     let mut rows = Rows::unit();
     for clause in &query.clauses {
@@ -64,6 +69,8 @@ struct Run<'a> {
     needs: Needs,
     limit: Option<usize>,
     query: &'a Query,
+    /// Conditions that are patterns, by number.
+    patterns: Vec<PathPattern>,
 }
 
 impl Run<'_> {
@@ -75,8 +82,7 @@ impl Run<'_> {
             Clause::With(projection, filter) => {
                 let mut made = project::project(projection, &rows, &self.env, true)?;
                 if let Some(filter) = filter {
-                    scope::check_names(filter, &made)?;
-                    made.filter(filter, &self.env)?;
+                    made = self.filtered(filter, made).await?;
                 }
                 Ok(made)
             }
@@ -89,10 +95,18 @@ impl Run<'_> {
         }
         rows.keep(|name| name == ORIGIN || !name.starts_with(' '));
         self.load(&rows).await?;
-        if let Some(filter) = &clause.filter {
-            scope::check_names(filter, &rows)?;
-            rows.filter(filter, &self.env)?;
+        match &clause.filter {
+            Some(filter) => self.filtered(filter, rows).await,
+            None => Ok(rows),
         }
+    }
+
+    /// The rows that pass.
+    async fn filtered(&mut self, filter: &Expr, rows: Rows) -> Result<Rows, QueryError> {
+        let mut rows = self.conditions(filter, rows).await?;
+        scope::check_names(filter, &rows)?;
+        rows.filter(filter, &self.env)?;
+        rows.keep(|name| name == ORIGIN || !name.starts_with(' '));
         Ok(rows)
     }
 
@@ -144,22 +158,13 @@ impl Run<'_> {
 
     /// Rows without a match stay, with NULL for what the clause would have named.
     async fn optional(&mut self, clause: &Match, rows: Rows) -> Result<Rows, QueryError> {
-        let mut numbered = rows.wider([ORIGIN.to_owned()]);
-        for (at, row) in rows.rows.iter().enumerate() {
-            let at = i64::try_from(at).unwrap_or(i64::MAX);
-            numbered.extend(row, [Cell::Value(Value::Int(at))])?;
-        }
-        let mut found = self.matching(clause, numbered).await?;
+        let mut found = self.matching(clause, rows.numbered()?).await?;
         let Some(origin) = found.slot(ORIGIN) else {
             return Ok(found);
         };
-        let number = |row: &Vec<Cell>| match row.get(origin) {
-            Some(Cell::Value(Value::Int(at))) => usize::try_from(*at).unwrap_or(0),
-            _ => 0,
-        };
         let mut matched = vec![false; rows.rows.len()];
-        for row in &found.rows {
-            matched[number(row)] = true;
+        for at in found.origins() {
+            matched[at] = true;
         }
         for (at, row) in rows.rows.iter().enumerate().filter(|(at, _)| !matched[*at]) {
             let at = Cell::Value(Value::Int(i64::try_from(at).unwrap_or(i64::MAX)));
@@ -167,7 +172,7 @@ impl Run<'_> {
             let nulls = std::iter::repeat_n(Cell::NULL, missing);
             found.extend(row, std::iter::once(at).chain(nulls))?;
         }
-        found.rows.sort_by_key(number);
+        found.rows.sort_by_key(|row| rows::origin(row, origin));
         found.drop_hidden();
         Ok(found)
     }

@@ -17,7 +17,7 @@ use crate::{
     },
     ngql::{
         ast::{Direction, Expr},
-        cypher::{Clause, EdgePattern, NodePattern, PathPattern, Projection, Query},
+        cypher::{Clause, EdgePattern, NodePattern, PathPattern, Projection, Query, Shortest},
     },
 };
 
@@ -168,6 +168,7 @@ pub(super) struct PathPlan {
     pub(super) alias: Option<String>,
     pub(super) nodes: Vec<NodePlan>,
     pub(super) edges: Vec<EdgePlan>,
+    pub(super) shortest: Option<Shortest>,
 }
 
 impl PathPlan {
@@ -184,6 +185,7 @@ impl PathPlan {
             alias: path.alias.clone(),
             nodes: Vec::new(),
             edges: Vec::new(),
+            shortest: path.shortest,
         };
         for (at, node) in path.nodes.iter().enumerate() {
             let hidden = || format!(" {number}n{at}");

@@ -1,5 +1,7 @@
 //! The rows of a statement between its clauses.
 
+use nebula_wire::Value;
+
 use super::{
     cell::Cell,
     scope::CellScope,
@@ -9,6 +11,17 @@ use crate::{
     graph::{error::QueryError, eval},
     ngql::ast::Expr,
 };
+
+/// Column with the number of the row that a row comes from.
+pub(super) const ORIGIN: &str = " origin";
+
+/// The number in column `slot`.
+pub(super) fn origin(row: &[Cell], slot: usize) -> usize {
+    match row.get(slot) {
+        Some(Cell::Value(Value::Int(at))) => usize::try_from(*at).unwrap_or(0),
+        _ => 0,
+    }
+}
 
 /// Named columns of cells. Names that begin with a blank are the evaluator's own.
 #[derive(Debug, Default)]
@@ -56,6 +69,23 @@ impl Rows {
         row.extend_from_slice(old);
         row.extend(more);
         self.push(row)
+    }
+
+    /// The rows with their numbers.
+    pub(super) fn numbered(&self) -> Result<Self, QueryError> {
+        let mut numbered = self.wider([ORIGIN.to_owned()]);
+        for (at, row) in self.rows.iter().enumerate() {
+            let at = i64::try_from(at).unwrap_or(i64::MAX);
+            numbered.extend(row, [Cell::Value(Value::Int(at))])?;
+        }
+        Ok(numbered)
+    }
+
+    /// Numbers of the rows that these come from.
+    pub(super) fn origins(&self) -> impl Iterator<Item = usize> {
+        let slot = self.columns.iter().rposition(|column| column == ORIGIN);
+        let rows = self.rows.iter().filter(move |_| slot.is_some());
+        rows.map(move |row| origin(row, slot.unwrap_or(0)))
     }
 
     /// Keeps the rows that pass.

@@ -1,6 +1,9 @@
 //! Steps of variable length: breadth first, no edge twice, one row for every way there is.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet, hash_map::Entry},
+    sync::Arc,
+};
 
 use super::{
     cell::Cell,
@@ -9,7 +12,10 @@ use super::{
     rows::Rows,
     store::{Env, check_size},
 };
-use crate::graph::{error::QueryError, exec::hop::Hop, vid::Vid};
+use crate::{
+    graph::{error::QueryError, exec::hop::Hop, vid::Vid},
+    ngql::cypher::Shortest,
+};
 
 /// A way that is still growing.
 struct Way {
@@ -46,7 +52,12 @@ pub(super) async fn step(
         }));
     }
     let mut met = Met::new();
+    let mut seen = Seen {
+        shortest: step.plan.shortest,
+        at: HashMap::new(),
+    };
     let mut length = 0;
+    seen.keep(&mut ways, length);
     while !ways.is_empty() {
         if length >= least {
             let fits = fitting(env, node, ways.iter().map(|way| way.at.clone())).await?;
@@ -66,8 +77,31 @@ pub(super) async fn step(
         step.meet(&mut met, starts, env).await?;
         ways = longer(step, &ways, &met, &rows, &used)?;
         length += 1;
+        seen.keep(&mut ways, length);
     }
     Ok(wider)
+}
+
+/// Where the ways of each row have been: what a shortest one does not come back to.
+struct Seen {
+    shortest: Option<Shortest>,
+    at: HashMap<(usize, Vid), u32>,
+}
+
+impl Seen {
+    /// Keeps the ways that are the first ones where they have come to, or all that came in the same step.
+    fn keep(&mut self, ways: &mut Vec<Way>, length: u32) {
+        let Some(shortest) = self.shortest else {
+            return;
+        };
+        ways.retain(|way| match self.at.entry((way.row, way.at.clone())) {
+            Entry::Vacant(place) => {
+                place.insert(length);
+                true
+            }
+            Entry::Occupied(place) => shortest == Shortest::All && *place.get() == length,
+        });
+    }
 }
 
 /// Every way, one edge longer.

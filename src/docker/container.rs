@@ -32,11 +32,28 @@ impl Engine {
             }
         }
         self.make_volumes(spec).await?;
+        if there.is_none() {
+            return self.make_checked(spec).await;
+        }
         // What runs goes on until its successor's files are known to be good.
         self.check(spec).await?;
-        if there.is_some() {
+        self.remove_container(&spec.name).await?;
+        self.make(spec).await?;
+        Ok(StepOutcome::Done)
+    }
+
+    /// Nothing runs yet, so the check need not be waited for; what it refuses does not stay.
+    async fn make_checked(&self, spec: &ContainerSpec) -> Result<StepOutcome, Failure> {
+        let (good, made) = tokio::join!(self.check(spec), self.make(spec));
+        if good.is_err() {
             self.remove_container(&spec.name).await?;
         }
+        good?;
+        made?;
+        Ok(StepOutcome::Done)
+    }
+
+    async fn make(&self, spec: &ContainerSpec) -> Result<(), Failure> {
         let options = CreateContainerOptionsBuilder::new()
             .name(&spec.name)
             .build();
@@ -47,8 +64,7 @@ impl Engine {
         made.map_err(|error| {
             self.failed(&format!("cannot create container {}", spec.name), &error)
         })?;
-        self.start(spec).await?;
-        Ok(StepOutcome::Done)
+        self.start(spec).await
     }
 
     /// The container of this name, if there is one.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use bollard::{API_DEFAULT_VERSION, Docker};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use nbctl_core::container::{ImageSpec, RegistryImage};
 use nbctl_core::failure::Failure;
 use nbctl_core::plan::{Action, Step};
 use nbctl_core::units::{HostName, RemotePath};
@@ -94,6 +95,11 @@ impl Engine {
         })
     }
 
+    /// Where volumes, images and containers are on the host; `None` when the engine does not tell.
+    pub async fn data_root(&self) -> Option<String> {
+        self.docker.info().await.ok()?.docker_root_dir
+    }
+
     /// A failure of this engine.
     pub(super) fn failed(&self, what: &str, error: &bollard::errors::Error) -> Failure {
         Failure::step(format!("{what}: {}", words(error)))
@@ -170,6 +176,42 @@ impl Engines {
     }
 }
 
+impl Engines {
+    /// A registry that only this machine reaches is, for as long as it takes, a port of the host's loopback: engines speak
+    /// to those without TLS and without being told to.
+    async fn image(
+        &self,
+        engine: &Engine,
+        link: &Link,
+        image: &ImageSpec,
+        sink: &dyn Sink,
+    ) -> Result<StepOutcome, Failure> {
+        let forwarded = image
+            .registry
+            .as_ref()
+            .filter(|registry| registry.forwarded);
+        let Some(registry) = forwarded else {
+            return engine.ensure_image(image, &self.cluster_id, sink).await;
+        };
+        let near = link.reverse_tcp(&registry.address).await?;
+        let address = near.address().to_string();
+        let image = ImageSpec {
+            registry: Some(RegistryImage {
+                address: address.clone(),
+                ..registry.clone()
+            }),
+            ..image.clone()
+        };
+        let ended = engine.ensure_image(&image, &self.cluster_id, sink).await;
+        near.close().await;
+        let what = format!(
+            "{address} is {} as this machine reaches it",
+            registry.address
+        );
+        ended.map_err(|failure| failure.line(what))
+    }
+}
+
 impl Containers for Engines {
     fn apply<'a>(
         &'a self,
@@ -180,7 +222,7 @@ impl Containers for Engines {
         async move {
             let engine = self.on(link).await?;
             match &step.action {
-                Action::Image(image) => engine.ensure_image(image, &self.cluster_id, sink).await,
+                Action::Image(image) => self.image(&engine, link, image, sink).await,
                 Action::Container(spec) => engine.ensure_container(spec).await,
                 Action::Remove(removal) => engine.remove(removal, &self.cluster_id, sink).await,
                 _ => Err(Failure::step(format!(

@@ -12,11 +12,12 @@ use std::time::{Duration, Instant};
 
 use bollard::models::CreateImageInfo;
 use bollard::query_parameters::{
-    CreateImageOptionsBuilder, ImportImageOptionsBuilder, ListImagesOptions, TagImageOptionsBuilder,
+    CreateImageOptionsBuilder, ImportImageOptionsBuilder, ListImagesOptions,
+    RemoveImageOptionsBuilder, TagImageOptionsBuilder,
 };
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, stream};
-use nbctl_core::container::ImageSpec;
+use nbctl_core::container::{ImageSpec, RegistryImage};
 use nbctl_core::failure::Failure;
 use nbctl_core::monitor::image_mark;
 
@@ -61,19 +62,22 @@ impl Engine {
             return Ok(StepOutcome::AlreadySo);
         }
         let before = self.references().await?;
-        match &image.tarball {
-            Some(tarball) => self.load(Path::new(tarball), sink).await?,
-            None => self.pull(&image.reference, sink).await?,
+        match (&image.tarball, &image.registry) {
+            (Some(tarball), _) => self.load(Path::new(tarball), sink).await?,
+            (None, Some(registry)) => self.pull_from(registry, &image.reference, sink).await?,
+            (None, None) => self.pull(&image.reference, sink).await?,
         }
         // An archive may hold images of other components, too.
         for (reference, _) in self.references().await?.difference(&before) {
             self.mark(reference, cluster_id).await?;
         }
         if !self.has(image).await? {
+            let registry = image.registry.as_ref().map(|registry| &registry.address);
             let source = image
                 .tarball
-                .clone()
-                .unwrap_or_else(|| "the registry".to_owned());
+                .as_ref()
+                .or(registry)
+                .map_or("the registry", String::as_str);
             return Err(Failure::data(format!("{source} does not hold image {}", image.reference))
                 .at(self.host.to_string())
                 .hint("its index names another image or id than the archive holds; save both again"));
@@ -160,10 +164,51 @@ impl Engine {
         Ok(())
     }
 
+    /// Under the registry's name first, then under its own alone: the former may be that of a forward.
+    async fn pull_from(
+        &self,
+        registry: &RegistryImage,
+        reference: &str,
+        sink: &dyn Sink,
+    ) -> Result<(), Failure> {
+        let source = self.found_in(registry, sink).await?;
+        let (repo, tag) = reference.rsplit_once(':').unwrap_or((reference, "latest"));
+        let options = TagImageOptionsBuilder::new().repo(repo).tag(tag).build();
+        let done = self.docker.tag_image(&source, Some(options)).await;
+        done.map_err(|error| self.failed(&format!("cannot tag image {source}"), &error))?;
+        let options = RemoveImageOptionsBuilder::new().noprune(true).build();
+        let done = self.docker.remove_image(&source, Some(options), None).await;
+        done.map_err(|error| self.failed(&format!("cannot untag image {source}"), &error))?;
+        Ok(())
+    }
+
+    /// The first name that the registry knows.
+    async fn found_in(&self, registry: &RegistryImage, sink: &dyn Sink) -> Result<String, Failure> {
+        let mut missing = None;
+        for name in &registry.names {
+            let source = format!("{}/{name}", registry.address);
+            match self.pull(&source, sink).await {
+                Ok(()) => {
+                    if !name.contains('@') && registry.names.iter().any(|name| name.contains('@')) {
+                        sink.note(format!("{}: {name} is taken by its tag, its digest is another one than expected", self.host));
+                    }
+                    return Ok(source);
+                }
+                Err(failure) if is_unknown(&failure.what) => drop(missing.get_or_insert(failure)),
+                Err(failure) => return Err(failure),
+            }
+        }
+        Err(missing.unwrap_or_else(|| Failure::step("an image without a name")))
+    }
+
     fn no_registry(&self, reference: &str, error: &bollard::errors::Error) -> Failure {
         let words = words(error);
         let failure =
             Failure::step(format!("cannot pull {reference}: {words}")).at(self.host.to_string());
+        if is_unknown(&words) {
+            return failure
+                .hint("the registry must have it under this name, or name what it has in monitoring/stack.yaml");
+        }
         if [
             "no such host",
             "dial tcp",
@@ -189,9 +234,19 @@ impl Engine {
         }
         let (repo, tag) = mark_of(reference, cluster_id);
         let options = TagImageOptionsBuilder::new().repo(&repo).tag(&tag).build();
-        let done = self.docker.tag_image(reference, Some(options)).await;
-        done.map_err(|error| self.failed(&format!("cannot tag image {reference}"), &error))
+        match self.docker.tag_image(reference, Some(options)).await {
+            // Somebody else's name for it, gone again since it was listed.
+            Err(error) if status(&error) == Some(404) => Ok(()),
+            done => {
+                done.map_err(|error| self.failed(&format!("cannot tag image {reference}"), &error))
+            }
+        }
     }
+}
+
+/// The registry answers, and has no such image.
+fn is_unknown(words: &str) -> bool {
+    words.contains("manifest unknown") || words.contains("not found")
 }
 
 /// Repository and tag of the mark; of a digest its first digits.

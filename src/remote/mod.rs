@@ -47,6 +47,7 @@ pub use self::here::Here;
 pub use self::output::Output;
 pub use self::script::{ALREADY_SO, of_process as scripts_of_process, unless};
 pub use self::ssh::{SshLink, SshPlace};
+pub use self::ssh_forward::Reverse;
 pub use self::stream::Dialogue;
 pub use self::target::Target;
 
@@ -197,6 +198,18 @@ impl Link {
         match &self.way {
             Way::Ssh(link) => ssh_forward::tcp(link, endpoint).await,
             Way::Local => fleet::resolve(endpoint).await,
+            Way::Fake(_) => Err(self.no_forward()),
+        }
+    }
+
+    /// A port of the host's loopback that reaches `endpoint` (`host:port`) as seen from this machine; until it is closed.
+    ///
+    /// # Errors
+    /// No connection, or the forward is refused.
+    pub async fn reverse_tcp(&self, endpoint: &str) -> Result<Reverse<'_>, Failure> {
+        match &self.way {
+            Way::Ssh(link) => Reverse::open(link, endpoint).await,
+            Way::Local => Ok(Reverse::direct(fleet::resolve(endpoint).await?)),
             Way::Fake(_) => Err(self.no_forward()),
         }
     }

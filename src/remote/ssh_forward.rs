@@ -69,12 +69,75 @@ pub(super) async fn tcp(link: &SshLink, endpoint: &str) -> Result<SocketAddr, Fa
     Ok(address)
 }
 
+/// A port of the host's loopback that reaches a port as seen from this machine.
+#[derive(Debug)]
+pub struct Reverse<'a> {
+    address: SocketAddr,
+    /// What carries it, and where it goes; a master that is kept would keep it too.
+    over: Option<(&'a SshLink, String, u16)>,
+}
+
+impl<'a> Reverse<'a> {
+    /// Host and control machine are one.
+    pub(super) fn direct(address: SocketAddr) -> Self {
+        Self {
+            address,
+            over: None,
+        }
+    }
+
+    pub(super) async fn open(link: &'a SshLink, endpoint: &str) -> Result<Self, Failure> {
+        let session = live(link).await?;
+        let (host, port) = split(endpoint)?;
+        let mut tries = 1;
+        loop {
+            // Only the host knows which of its ports are free; one that is free here is as good a guess as any.
+            let address = free_port().map_err(|error| refused(link, endpoint, &error))?;
+            let to = Socket::new(host, port);
+            let made = session.request_port_forward(ForwardType::Remote, address, to);
+            match made.await {
+                Ok(()) => {
+                    let over = Some((link, host.to_owned(), port));
+                    return Ok(Self { address, over });
+                }
+                Err(error) if tries == PORT_TRIES => return Err(refused(link, endpoint, &error)),
+                Err(_) => tries += 1,
+            }
+        }
+    }
+
+    /// As the host dials it.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Takes it away; a connection that is lost has done that already.
+    pub async fn close(self) {
+        let Some((link, host, port)) = self.over else {
+            return;
+        };
+        if let Ok(session) = link.session().await {
+            let to = Socket::new(&host, port);
+            let ended = session.close_port_forward(ForwardType::Remote, self.address, to);
+            if let Err(error) = ended.await {
+                tracing::debug!(
+                    "a forward stays until its connection ends: {}",
+                    words(&error)
+                );
+            }
+        }
+    }
+}
+
 async fn listen(session: &Session, host: &str, port: u16) -> Result<SocketAddr, Error> {
-    let probe = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(Error::ChildIo)?;
-    let address = probe.local_addr().map_err(Error::ChildIo)?;
-    drop(probe);
+    let address = free_port()?;
     let made = session.request_port_forward(ForwardType::Local, address, Socket::new(host, port));
     made.await.map(|()| address)
+}
+
+fn free_port() -> Result<SocketAddr, Error> {
+    let probe = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(Error::ChildIo)?;
+    probe.local_addr().map_err(Error::ChildIo)
 }
 
 /// A session that answers now; a dead one would take the request down with it.

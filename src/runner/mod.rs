@@ -70,6 +70,20 @@ impl Runner<'_> {
         Ok(all)
     }
 
+    /// Executes steps that do not wait for each other, whichever host they are of.
+    ///
+    /// # Errors
+    /// Those of [`Runner::apply`].
+    pub async fn at_once(&self, steps: &[Step]) -> Result<Applied, Failure> {
+        let halt = CancellationToken::new();
+        let halt = &halt;
+        let work = steps.iter().map(|step| async move {
+            let (host, only) = (lane_name(step), [step]);
+            self.lane(&host, &only, halt).await
+        });
+        gather(join_all(work).await)
+    }
+
     async fn stage(&self, stage: &Stage) -> Result<Applied, Failure> {
         let begun = Instant::now();
         self.sink.emit(Event::PhaseStarted {

@@ -77,6 +77,21 @@ impl Bed {
         self
     }
 
+    /// The bed's inventory with the line that begins with `from` replaced.
+    pub(crate) fn with_line(self, from: &str, to: &str) -> Self {
+        let text = std::fs::read_to_string(&self.inventory).unwrap();
+        let line = text.lines().find(|line| line.starts_with(from)).unwrap();
+        let line = line.to_owned();
+        self.with_inventory(&line, to)
+    }
+
+    /// Folder with the archives of the stack's images.
+    pub(crate) fn images(&self) -> PathBuf {
+        let text = std::fs::read_to_string(&self.inventory).unwrap();
+        let named = text.split_once("monitor: {images: \"").unwrap().1;
+        PathBuf::from(named.split_once('"').unwrap().0)
+    }
+
     fn file(&self, name: &str) -> String {
         self.dir.join(name).display().to_string()
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use nbctl::docker::Engine;
 use nbctl::event::{Event, Sink, StepOutcome};
-use nbctl_core::container::{ContainerSpec, ImageSpec};
+use nbctl_core::container::ContainerSpec;
 use nbctl_core::plan::Removal;
 use nbctl_core::units::HostName;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use wiremock::matchers::{method, path_regex};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 #[derive(Debug)]
-struct Quiet;
+pub(crate) struct Quiet;
 
 impl Sink for Quiet {
     fn emit(&self, _event: Event) {}
@@ -46,20 +46,21 @@ fn there(owner: &str, spec: &str, running: bool) -> Value {
     json!({"Id": "1", "Config": {"Labels": labels}, "State": {"Running": running}})
 }
 
-struct Fake {
-    server: MockServer,
-    engine: Engine,
+pub(crate) struct Fake {
+    pub(crate) server: MockServer,
+    pub(crate) engine: Engine,
 }
 
 impl Fake {
-    async fn new(answers: &[(&str, &str, u16, Value)]) -> Self {
+    pub(crate) async fn new(answers: &[(&str, &str, u16, Value)]) -> Self {
+        let told = json!({"Version": "20.10.24", "ApiVersion": "1.41"});
+        Self::of(told, answers).await
+    }
+
+    /// An engine that says `told` about its version.
+    pub(crate) async fn of(told: Value, answers: &[(&str, &str, u16, Value)]) -> Self {
         let server = MockServer::start().await;
-        let version = (
-            "GET",
-            "/version",
-            200,
-            json!({"Version": "20.10.24", "ApiVersion": "1.41"}),
-        );
+        let version = ("GET", "/version", 200, told);
         for (verb, path, status, body) in std::iter::once(&version).chain(answers) {
             // The client may put the version of the API before the path.
             let path = format!("^(/v[0-9.]+)?{path}$");
@@ -78,7 +79,7 @@ impl Fake {
     }
 
     /// Requests that change something, in order.
-    async fn changes(&self) -> Vec<String> {
+    pub(crate) async fn changes(&self) -> Vec<String> {
         let requests = self.server.received_requests().await.unwrap();
         let changing = requests
             .iter()
@@ -226,36 +227,6 @@ async fn what_is_not_ours_is_never_touched() {
 }
 
 #[tokio::test]
-async fn a_registry_out_of_reach_is_told_with_what_helps() {
-    let words =
-        "Get https://registry-1.docker.io/v2/: dial tcp: lookup registry-1.docker.io: no such host";
-    let answers = [
-        (
-            "GET",
-            "/images/.*/json",
-            404,
-            json!({"message": "No such image"}),
-        ),
-        ("GET", "/images/json", 200, json!([])),
-        ("POST", "/images/create", 500, json!({"message": words})),
-    ];
-    let fake = Fake::new(&answers).await;
-    let image = ImageSpec {
-        reference: "prom/prometheus:v3.5.0".into(),
-        tarball: None,
-        id: None,
-        layers: Vec::new(),
-    };
-    let failure = fake
-        .engine
-        .ensure_image(&image, "abc123", &Quiet)
-        .await
-        .unwrap_err();
-    assert!(failure.what.contains("no such host"), "{failure}");
-    assert!(failure.hint.unwrap().contains("monitor.images"));
-}
-
-#[tokio::test]
 async fn a_start_that_fails_shows_what_the_container_wrote() {
     let mut answers = makes();
     answers.retain(|(_, path, ..)| !path.ends_with("/start"));
@@ -277,32 +248,6 @@ async fn a_start_that_fails_shows_what_the_container_wrote() {
     assert!(
         failure.what.contains("not a shared or slave mount"),
         "{failure}"
-    );
-}
-
-#[tokio::test]
-async fn an_image_with_another_id_and_the_same_layers_is_the_same() {
-    let there = json!({"Id": "sha256:manifest", "RootFS": {"Type": "layers", "Layers": ["sha256:a", "sha256:b"]}});
-    let fake = Fake::new(&[("GET", "/images/x/y:1/json", 200, there)]).await;
-    let image = |layers: &[&str]| ImageSpec {
-        reference: "x/y:1".into(),
-        tarball: Some("/nowhere.tar".into()),
-        id: Some("sha256:config".into()),
-        layers: layers.iter().map(|layer| (*layer).to_owned()).collect(),
-    };
-    let same = image(&["sha256:a", "sha256:b"]);
-    let outcome = fake
-        .engine
-        .ensure_image(&same, "abc123", &Quiet)
-        .await
-        .unwrap();
-    assert_eq!(outcome, StepOutcome::AlreadySo);
-    let other = image(&["sha256:a"]);
-    assert!(
-        fake.engine
-            .ensure_image(&other, "abc123", &Quiet)
-            .await
-            .is_err()
     );
 }
 

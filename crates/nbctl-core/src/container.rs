@@ -31,6 +31,21 @@ pub struct ImageSpec {
     pub id: Option<String>,
     /// Digests of its layers when known: engines with the containerd store number images otherwise.
     pub layers: Vec<String>,
+    /// Where it is pulled from; `None`: the registry that its reference names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub registry: Option<RegistryImage>,
+}
+
+/// An image as a registry of the user's own has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RegistryImage {
+    /// `host:port`.
+    pub address: String,
+    /// Reached from the control machine only; engines get it through ssh.
+    pub forwarded: bool,
+    /// Below the address, the best first: `prom/prometheus@sha256:…`, `prom/prometheus:v3.5.0`. A copy of an image for one
+    /// architecture has another digest than the original for all of them.
+    pub names: Vec<String>,
 }
 
 /// A container that must run exactly so.

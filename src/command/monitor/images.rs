@@ -56,10 +56,7 @@ fn list(ctx: &Context, sources: &Sources, seen: &Seen) -> anyhow::Result<()> {
         let there = state.engine.clone().unwrap_or_default().images;
         for component in hosts_components(ctx, name) {
             let (image, source) = match monitor::image_of(&want, component, &there) {
-                Ok(image) => (
-                    image.reference,
-                    image.tarball.unwrap_or("registry".to_owned()),
-                ),
+                Ok(image) => (image.reference.clone(), source(&image)),
                 Err(failure) => ("-".to_owned(), failure.what),
             };
             rows.push(Row {
@@ -83,6 +80,14 @@ fn list(ctx: &Context, sources: &Sources, seen: &Seen) -> anyhow::Result<()> {
     }
     ctx.reporter.result(&table.to_string(), &rows)?;
     Ok(())
+}
+
+fn source(image: &ImageSpec) -> String {
+    match (&image.tarball, &image.registry) {
+        (Some(tarball), _) => tarball.clone(),
+        (None, Some(registry)) => registry.address.clone(),
+        (None, None) => "registry".to_owned(),
+    }
 }
 
 fn hosts_components(ctx: &Context, name: &HostName) -> Vec<Component> {

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use nbctl_core::facts::df_row;
 use nbctl_core::failure::{ExitCode, Failure};
 use nbctl_core::inventory::{Component, Host};
 use nbctl_core::monitor::{self, HostState};
+use nbctl_core::plan::Script;
 use nbctl_core::units::HostName;
 use serde::Serialize;
 
@@ -44,9 +46,21 @@ struct Scrape {
     page: Option<Scraped>,
 }
 
+/// What is left where the servers' data is.
+#[derive(Debug, Serialize)]
+struct Space {
+    host: String,
+    /// Folder of the engine.
+    path: String,
+    mount: String,
+    free_bytes: u64,
+}
+
 #[derive(Debug, Serialize)]
 struct Status {
     parts: Vec<Part>,
+    /// `None` when the engine of the monitor host cannot be asked.
+    space: Option<Space>,
     targets: Vec<Scrape>,
     alerts: Vec<Alert>,
     failed: Vec<String>,
@@ -57,7 +71,11 @@ pub(super) async fn run(ctx: &Context) -> anyhow::Result<ExitCode> {
     let sources = Sources::new(ctx)?;
     let mut seen = look(ctx, wanted, &sources).await?;
     let lost = std::mem::take(&mut seen.lost);
-    let (mut parts, targets) = tokio::join!(parts(ctx, &sources, &seen), pages(ctx, &seen));
+    let (mut parts, targets, space) = tokio::join!(
+        parts(ctx, &sources, &seen),
+        pages(ctx, &seen),
+        space(&seen, &wanted.host)
+    );
     let mut failed: Vec<String> = lost
         .iter()
         .map(|(host, failure)| line(host, failure))
@@ -75,6 +93,7 @@ pub(super) async fn run(ctx: &Context) -> anyhow::Result<ExitCode> {
     }
     let status = Status {
         parts,
+        space,
         targets,
         alerts,
         failed,
@@ -124,6 +143,24 @@ async fn parts(ctx: &Context, sources: &Sources, seen: &Seen) -> Vec<Part> {
         }
     }
     join_all(work).await
+}
+
+async fn space(seen: &Seen, host: &HostName) -> Option<Space> {
+    let link = seen.fleet.on(host).ok()?;
+    let path = seen.engines.on(link).await.ok()?.data_root().await?;
+    let script = Script {
+        text: format!("df -Pk -- {} | tail -n 1", shlex::try_quote(&path).ok()?),
+        sudo: false,
+        timeout: LOOK,
+    };
+    let told = link.must("look at the free space", &script).await.ok()?;
+    let (free_bytes, mount) = df_row(told.stdout.trim_end())?;
+    Some(Space {
+        host: host.to_string(),
+        path,
+        mount,
+        free_bytes,
+    })
 }
 
 async fn part(
@@ -240,7 +277,17 @@ fn text(status: &Status) -> String {
     let alerts = status.alerts.iter();
     let alerts =
         alerts.map(|alert| format!("{}: {}: {}", alert.severity, alert.name, alert.summary));
-    let rest: Vec<String> = alerts.chain(status.failed.iter().cloned()).collect();
+    let space = status.space.iter().map(|space| {
+        let free = megabytes(space.free_bytes);
+        format!(
+            "{}: {free} free for {} on {}",
+            space.host, space.path, space.mount
+        )
+    });
+    let rest: Vec<String> = space
+        .chain(alerts)
+        .chain(status.failed.iter().cloned())
+        .collect();
     format!("{parts}\n\n{targets}\n{}", rest.join("\n"))
 }
 

@@ -10,11 +10,13 @@ use serde_json::json;
 
 use crate::context::{Context, runs_dir};
 use crate::interrupt;
-use crate::phase::monitor::{Seen, Sources, Target, apply, look, restore, wait_up};
+use crate::phase::monitor::{Seen, Sources, Target, Wanted, apply, look, restore, settle};
 use crate::report::resolve_run;
 
-/// A few scrapes after a start.
-const TARGETS_UP: Duration = Duration::from_secs(40);
+/// At the short interval that target files begin with.
+const FIRST_SCRAPES: Duration = Duration::from_secs(15);
+/// A few scrapes at the usual one, whose scrapes may also take longer.
+const TARGETS_UP: Duration = Duration::from_secs(30);
 
 pub(super) async fn run(ctx: &Context, from: Option<&str>) -> anyhow::Result<ExitCode> {
     let begun = Instant::now();
@@ -41,8 +43,8 @@ pub(super) async fn run(ctx: &Context, from: Option<&str>) -> anyhow::Result<Exi
         }
         let own = begun.elapsed();
         let waiting = Instant::now();
-        let targets = verify(ctx, &seen, &mut failed).await;
-        // Prometheus looks at its target files, and scrapes, in its own time; that is told apart from ours.
+        let targets = verify(ctx, &seen, &up, &mut failed).await;
+        // Prometheus looks at its target files in its own time; that is told apart from ours.
         let scraping = waiting.elapsed();
         let text = summary(ctx, changed, &targets, own, scraping);
         ctx.reporter.result(
@@ -115,7 +117,12 @@ async fn work(
 }
 
 /// Every target of the hosts that did not fail must be up, as Prometheus sees it.
-async fn verify(ctx: &Context, seen: &Seen, failed: &mut Vec<(HostName, Failure)>) -> Vec<Target> {
+async fn verify(
+    ctx: &Context,
+    seen: &Seen,
+    up: &Up,
+    failed: &mut Vec<(HostName, Failure)>,
+) -> Vec<Target> {
     let Some(wanted) = &ctx.cluster.monitor else {
         return Vec::new();
     };
@@ -125,15 +132,7 @@ async fn verify(ctx: &Context, seen: &Seen, failed: &mut Vec<(HostName, Failure)
     {
         return Vec::new();
     }
-    let looked = wait_up(
-        &ctx.cluster,
-        &seen.fleet,
-        &lost,
-        TARGETS_UP,
-        &interrupt::token(),
-    )
-    .await;
-    match looked {
+    match looked(ctx, seen, up, &lost).await {
         Err(failure) => {
             failed.push((wanted.host.clone(), failure));
             Vec::new()
@@ -144,6 +143,28 @@ async fn verify(ctx: &Context, seen: &Seen, failed: &mut Vec<(HostName, Failure)
             }
             targets
         }
+    }
+}
+
+/// At the short interval first; then target files become what they stay.
+async fn looked(
+    ctx: &Context,
+    seen: &Seen,
+    up: &Up,
+    lost: &[String],
+) -> Result<Vec<Target>, Failure> {
+    let cancel = interrupt::token();
+    let wanted = Wanted {
+        cluster: &ctx.cluster,
+        fleet: &seen.fleet,
+        lost,
+        anew: !up.hosts.is_empty(),
+    };
+    let first = wanted.wait(FIRST_SCRAPES, &cancel).await;
+    settle(ctx, seen, &up.hosts, &cancel).await?;
+    match first {
+        Ok(targets) if wanted.all_up(&targets) => Ok(targets),
+        _ => wanted.wait(TARGETS_UP, &cancel).await,
     }
 }
 

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use futures_util::future::join_all;
 use nbctl_core::failure::Failure;
-use nbctl_core::monitor::{Group, HostPlan};
+use nbctl_core::monitor::{Group, HostPlan, Needed};
+use nbctl_core::plan::Plan;
 use nbctl_core::units::HostName;
 use tokio_util::sync::CancellationToken;
 
 use super::Seen;
 use crate::context::Context;
-use crate::runner::{Applied, Nobody, Runner};
+use crate::runner::{Applied, FileJournal, Nobody, Runner};
 
 /// What came of it.
 #[derive(Debug, Default)]
@@ -34,14 +35,7 @@ pub async fn apply(
     cancel: &CancellationToken,
 ) -> Result<Done, Failure> {
     let journal = ctx.journal()?;
-    let runner = Runner {
-        fleet: &seen.fleet,
-        sink: &*ctx.sink,
-        journal: &journal,
-        containers: &seen.engines,
-        graph: &Nobody,
-        cancel: cancel.clone(),
-    };
+    let runner = runner(ctx, seen, &journal, cancel);
     let work = plans.iter().map(|(host, plan)| one(&runner, host, plan));
     let mut done = Done::default();
     for (host, ended) in join_all(work).await {
@@ -58,6 +52,40 @@ pub async fn apply(
     Ok(done)
 }
 
+/// What is left when the targets were looked at.
+///
+/// # Errors
+/// The journal, the hosts, or an interrupt.
+pub async fn settle(
+    ctx: &Context,
+    seen: &Seen,
+    plans: &BTreeMap<HostName, HostPlan>,
+    cancel: &CancellationToken,
+) -> Result<(), Failure> {
+    let journal = ctx.journal()?;
+    let runner = runner(ctx, seen, &journal, cancel);
+    for plan in plans.values() {
+        runner.at_once(&plan.settle).await?;
+    }
+    Ok(())
+}
+
+fn runner<'a>(
+    ctx: &'a Context,
+    seen: &'a Seen,
+    journal: &'a FileJournal,
+    cancel: &CancellationToken,
+) -> Runner<'a> {
+    Runner {
+        fleet: &seen.fleet,
+        sink: &*ctx.sink,
+        journal,
+        containers: &seen.engines,
+        graph: &Nobody,
+        cancel: cancel.clone(),
+    }
+}
+
 /// What came of one host's plan.
 #[derive(Default)]
 struct Ended {
@@ -72,8 +100,11 @@ async fn one(runner: &Runner<'_>, host: &HostName, plan: &HostPlan) -> (HostName
     let mut ended = Ended::default();
     ended.take(runner.apply(&plan.first).await, false);
     if ended.failed.is_empty() {
+        if let Some(lead) = &plan.lead {
+            ended.take(component(runner, lead).await, false);
+        }
         let groups = join_all(plan.groups.iter().map(|group| side_by_side(runner, group)));
-        let optional = join_all(plan.optional.iter().map(|part| runner.apply(part)));
+        let optional = join_all(plan.optional.iter().map(|part| component(runner, part)));
         let (groups, optional) = tokio::join!(groups, optional);
         for part in groups.into_iter().flatten() {
             ended.take(part, false);
@@ -91,8 +122,20 @@ async fn side_by_side(runner: &Runner<'_>, group: &Group) -> Vec<Result<Applied,
     if images.is_err() {
         return vec![images];
     }
-    let parts = join_all(group.parts.iter().map(|part| runner.apply(part)));
+    let parts = join_all(group.parts.iter().map(|part| component(runner, part)));
     std::iter::once(images).chain(parts.await).collect()
+}
+
+/// Its files, then the rest.
+async fn component(runner: &Runner<'_>, part: &Needed) -> Result<Applied, Failure> {
+    let files = runner.at_once(&part.files).await?;
+    let mut plan = Plan::default();
+    plan.stage(part.name.clone(), part.steps.clone());
+    let rest = runner.apply(&plan).await?;
+    Ok(Applied {
+        changed: files.changed + rest.changed,
+        already: files.already + rest.already,
+    })
 }
 
 impl Ended {

@@ -12,10 +12,10 @@ mod servers;
 mod sources;
 mod targets;
 
-pub use self::apply::{Done, apply};
+pub use self::apply::{Done, apply, settle};
 pub use self::look::{Seen, look};
 pub use self::restore::restore;
 pub use self::scrape::{Scraped, scrape};
 pub use self::servers::{Alert, alerts, disk_bytes, version};
 pub use self::sources::{BUNDLED_IMAGES, Sources, read_index};
-pub use self::targets::{Target, prometheus, targets, wait_up};
+pub use self::targets::{Target, Wanted, prometheus, targets};

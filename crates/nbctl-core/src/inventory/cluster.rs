@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::at::Place;
 use super::names::{DaemonRole, Role};
-use super::spec::{Component, Install, KnownHosts, Reach, TlsScope};
+use super::spec::{Component, Install, KnownHosts, Reach, RegistryReach, TlsScope};
 use super::version::{Line, Version};
 use crate::units::{HostName, RemotePath, Sha256};
 
@@ -259,11 +259,23 @@ pub struct Monitor {
     pub host: HostName,
     /// Local folder with image archives.
     pub images: Option<PathBuf>,
+    /// Where other images come from; `None`: the public one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registry: Option<Registry>,
     pub docker_socket: RemotePath,
     pub docker_sudo: bool,
     pub retention_s: u64,
     pub ports: BTreeMap<Component, u16>,
     pub components: BTreeSet<Component>,
+}
+
+/// A registry of the user's own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Registry {
+    /// `host:port`.
+    pub address: String,
+    pub reach: RegistryReach,
 }
 
 impl Cluster {

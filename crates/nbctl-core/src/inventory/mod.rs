@@ -23,8 +23,8 @@ mod version;
 
 pub use at::{At, Place};
 pub use cluster::{
-    Cluster, Daemon, GraphLogin, Host, LocalFile, Monitor, PackageSource, Pin, Secret, SourceMark,
-    SshTarget, Tls,
+    Cluster, Daemon, GraphLogin, Host, LocalFile, Monitor, PackageSource, Pin, Registry, Secret,
+    SourceMark, SshTarget, Tls,
 };
 pub use flags::{FlagLine, FlagValue, Flags, Scalar};
 pub use ini::{Converted, convert, is_ini};
@@ -36,5 +36,5 @@ pub use problem::{Problem, Severity, Source};
 pub use range::expand as expand_range;
 pub use resolve::{Loaded, load};
 pub use select::{Selection, is_like};
-pub use spec::{Component, Install, Inventory, KnownHosts, Reach, TlsScope};
+pub use spec::{Component, Install, Inventory, KnownHosts, Reach, RegistryReach, TlsScope};
 pub use version::{Line, Version};

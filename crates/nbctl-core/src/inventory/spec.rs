@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::at::At;
 use super::flags::Flags;
@@ -233,6 +233,8 @@ pub struct MonitorSpec {
     pub dir: Option<At<String>>,
     /// Folder with image archives, relative to this file; without it images are pulled.
     pub images: Option<At<String>>,
+    /// Registry that has what `images` has not, instead of the public one.
+    pub registry: Option<RegistrySpec>,
     /// How the Docker engine is reached.
     #[serde(default)]
     pub docker: DockerSpec,
@@ -243,6 +245,27 @@ pub struct MonitorSpec {
     pub ports: MonitorPortsSpec,
     /// Parts to run (default all).
     pub components: Option<Vec<At<Component>>>,
+}
+
+/// A registry of the user's own.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RegistrySpec {
+    /// `host:port`; images lie below it under their own names.
+    pub address: At<String>,
+    /// Who reaches it (default `hosts`).
+    pub reach: Option<RegistryReach>,
+}
+
+/// Who reaches a registry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RegistryReach {
+    /// The hosts themselves.
+    #[default]
+    Hosts,
+    /// The control machine only: the hosts get it through their ssh connections.
+    Control,
 }
 
 /// How the Docker engine of a host is reached.

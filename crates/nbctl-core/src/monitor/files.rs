@@ -35,6 +35,8 @@ pub struct StackFile {
     pub live: bool,
     /// Where and what.
     pub file: RenderedFile,
+    /// What is written first when it differs, until all is up.
+    pub first: Option<RenderedFile>,
 }
 
 /// Who is scraped together, in the form of Prometheus' `file_sd_configs`.
@@ -123,6 +125,7 @@ fn file(component: Component, live: bool, path: RemotePath, text: String) -> Sta
             mode: 0o644,
             text,
         },
+        first: None,
     }
 }
 
@@ -168,15 +171,33 @@ fn jobs(cluster: &Cluster) -> impl Iterator<Item = (&'static str, Component)> {
         .filter(move |(_, component)| wanted.contains(component))
 }
 
+/// Prometheus begins to scrape a target at some moment of its interval, so the first interval is a short one.
+const FIRST_INTERVAL: [(&str, &str); 2] =
+    [("__scrape_interval__", "1s"), ("__scrape_timeout__", "1s")];
+
 fn targets(cluster: &Cluster, folder: &RemotePath) -> Result<Vec<StackFile>, Failure> {
     jobs(cluster)
         .map(|(job, component)| {
-            let text = serde_json::to_string_pretty(&groups(cluster, component))
-                .map_err(|error| Failure::step(format!("cannot write targets: {error}")))?;
+            let mut groups = groups(cluster, component);
             let path = folder.join(&format!("targets/{job}.json"));
-            Ok(file(Component::Prometheus, true, path, text + "\n"))
+            let mut target = file(Component::Prometheus, true, path, text(&groups)?);
+            for group in &mut groups {
+                let first = FIRST_INTERVAL.map(|(name, value)| (name.into(), value.into()));
+                group.labels.extend(first);
+            }
+            target.first = Some(RenderedFile {
+                text: text(&groups)?,
+                ..target.file.clone()
+            });
+            Ok(target)
         })
         .collect()
+}
+
+fn text(groups: &[TargetGroup]) -> Result<String, Failure> {
+    let text = serde_json::to_string_pretty(groups);
+    let text = text.map_err(|error| Failure::step(format!("cannot write targets: {error}")))?;
+    Ok(text + "\n")
 }
 
 /// One group for each host that runs `component`.

@@ -1,7 +1,7 @@
 //! Which image a component gets and where it comes from.
 //!
-//! Duty: the image folder's index wins; then what the engine has; then a registry, unless the inventory names a folder or
-//! the network must not be touched.
+//! Duty: the image folder's index wins; then what the engine has; then the inventory's registry; then the public one, unless
+//! the inventory names a folder. Neither when the network must not be touched.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::stack::Part;
 use super::up::Desired;
-use crate::container::{ImageSpec, OWNER};
+use crate::container::{ImageSpec, OWNER, RegistryImage};
 use crate::failure::Failure;
-use crate::inventory::Component;
+use crate::inventory::{Component, Registry, RegistryReach};
 
 /// `index.yaml` of a folder with image archives.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -83,6 +83,7 @@ impl ImageIndex {
             tarball: Some(format!("{}/{}", self.folder, entry.file)),
             id: entry.id.clone(),
             layers: entry.layers.clone(),
+            registry: None,
         })
     }
 }
@@ -92,6 +93,7 @@ impl ImageIndex {
 struct Sources<'a> {
     index: Option<&'a ImageIndex>,
     own: Option<&'a OwnImage>,
+    registry: Option<&'a Registry>,
     offline: bool,
 }
 
@@ -112,6 +114,7 @@ impl Sources<'_> {
                 tarball: Some(own.tarball.clone()),
                 id: Some(own.id.clone()),
                 layers: own.layers.clone(),
+                registry: None,
             });
         }
         if let Some(listed) = self.index.and_then(|index| index.of(component)) {
@@ -124,18 +127,19 @@ impl Sources<'_> {
         if let Some(reference) = on_engine {
             return Ok(pull(reference));
         }
-        match self.index {
-            Some(index) => Err(missing(component)
+        match (self.registry, self.index) {
+            (Some(registry), _) if !self.offline => Ok(pull_from(registry, part)),
+            (_, Some(index)) => Err(missing(component)
                 .at(format!("{}/index.yaml", index.folder))
                 .hint(format!(
                     "add an archive of {}, or remove `monitor.images` so that it is pulled",
                     part.image
                 ))),
-            None if self.offline => Err(missing(component).hint(format!(
+            _ if self.offline => Err(missing(component).hint(format!(
                 "load {} into the engine, or name a folder of archives in `monitor.images`",
                 part.image
             ))),
-            None => Ok(pull(&pulled)),
+            _ => Ok(pull(&pulled)),
         }
     }
 }
@@ -152,6 +156,11 @@ pub fn image_of(
     let sources = Sources {
         index: want.index,
         own: want.own,
+        registry: want
+            .cluster
+            .monitor
+            .as_ref()
+            .and_then(|m| m.registry.as_ref()),
         offline: want.offline,
     };
     sources.pick(component, want.stack.part(component)?, there)
@@ -177,5 +186,35 @@ fn pull(reference: &str) -> ImageSpec {
         tarball: None,
         id: None,
         layers: Vec::new(),
+        registry: None,
+    }
+}
+
+/// Known by its tag afterwards, as an engine gives no digest to what comes under another name.
+fn pull_from(registry: &Registry, part: &Part) -> ImageSpec {
+    let mut names = vec![below(&part.pulled())];
+    let tagged = below(&part.image);
+    if !names.contains(&tagged) {
+        names.push(tagged);
+    }
+    // Mirrors keep the public registry's own images there.
+    let own = names.iter().filter(|name| !name.contains('/'));
+    let mirrored: Vec<String> = own.map(|name| format!("library/{name}")).collect();
+    names.extend(mirrored);
+    ImageSpec {
+        registry: Some(RegistryImage {
+            address: registry.address.clone(),
+            forwarded: registry.reach == RegistryReach::Control,
+            names,
+        }),
+        ..pull(&part.image)
+    }
+}
+
+/// A name without the registry it begins with.
+fn below(name: &str) -> String {
+    match name.split_once('/') {
+        Some((host, rest)) if host.contains(['.', ':']) => rest.to_owned(),
+        _ => name.to_owned(),
     }
 }

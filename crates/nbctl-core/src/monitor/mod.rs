@@ -9,6 +9,7 @@ pub mod course;
 mod down;
 mod files;
 mod host;
+mod host_plan;
 mod images;
 pub mod restore;
 mod stack;
@@ -22,9 +23,10 @@ pub use self::container::spec as container_of;
 pub use self::down::{Leave, down};
 pub use self::files::{StackFile, TargetGroup, Templates, files, watched};
 pub use self::host::{DockerAccess, EngineState, Found, HostState, Standing, script};
+pub use self::host_plan::{Group, HostPlan, Needed, Up};
 pub use self::images::{ImageEntry, ImageIndex, OwnImage, bundle_name, image_of};
 pub use self::stack::{FileSpec, Network, Part, Scrape, Stack};
-pub use self::up::{Desired, Group, HostPlan, Up, up};
+pub use self::up::{Desired, up};
 
 /// Name of a component's container and of its volume on an engine.
 pub fn object_name(cluster: &Cluster, component: Component) -> String {

@@ -9,14 +9,15 @@ use std::time::Duration;
 use super::container::spec;
 use super::files::{StackFile, secret};
 use super::host::{EngineState, HostState, Standing, below};
+use super::host_plan::{Group, HostPlan, Needed, Up};
 use super::images::{ImageIndex, OwnImage, image_of};
 use super::stack::Stack;
 use super::{components_on, endpoint};
 use crate::container::{ContainerSpec, ImageSpec};
 use crate::failure::Failure;
 use crate::inventory::{Cluster, Component, Host};
-use crate::plan::{Action, Plan, Probe, Removal, Script, Step, Wait};
-use crate::units::{HostName, RemotePath};
+use crate::plan::{Action, Probe, Removal, RenderedFile, Script, Step, Wait};
+use crate::units::RemotePath;
 
 /// Everything a plan is made from.
 #[derive(Debug, Clone, Copy)]
@@ -33,64 +34,6 @@ pub struct Desired<'a> {
     pub offline: bool,
     /// Text of the marker that goes into every folder.
     pub marker: &'a str,
-}
-
-/// What `monitor up` will do.
-#[derive(Debug, Clone, Default)]
-pub struct Up {
-    /// By host; hosts with nothing to do are not listed.
-    pub hosts: BTreeMap<HostName, HostPlan>,
-    /// Sentences for the user.
-    pub notices: Vec<String>,
-}
-
-/// What is done on one host.
-#[derive(Debug, Clone, Default)]
-pub struct HostPlan {
-    /// Comes before everything else: the folder, what goes.
-    pub first: Plan,
-    /// After it, side by side: nobody waits for an archive that holds nothing for him.
-    pub groups: Vec<Group>,
-    /// Beside them; may fail with a notice.
-    pub optional: Vec<Plan>,
-}
-
-/// Components whose images come in one archive.
-#[derive(Debug, Clone, Default)]
-pub struct Group {
-    /// One after the other, so that the archive is sent once.
-    pub images: Plan,
-    /// Then, side by side, what is left of each component.
-    pub parts: Vec<Plan>,
-}
-
-impl HostPlan {
-    /// Nothing to do.
-    pub fn is_empty(&self) -> bool {
-        self.first.is_empty() && self.groups.is_empty() && self.optional.is_empty()
-    }
-
-    /// All steps in one plan, for showing.
-    pub fn whole(&self) -> Plan {
-        let mut whole = self.first.clone();
-        let groups = self.groups.iter();
-        let groups = groups.flat_map(|group| std::iter::once(&group.images).chain(&group.parts));
-        groups
-            .chain(&self.optional)
-            .for_each(|part| whole.extend(part.clone()));
-        whole
-    }
-}
-
-impl Up {
-    /// All steps in one plan, for showing.
-    pub fn whole(&self) -> Plan {
-        let mut whole = Plan::default();
-        for host in self.hosts.values() {
-            whole.extend(host.whole());
-        }
-        whole
-    }
 }
 
 /// Plans one host.
@@ -130,6 +73,7 @@ pub fn up(
     }
     planner.unwanted();
     planner.group();
+    planner.settle();
     let plan = planner.plan;
     if !plan.is_empty() {
         up.hosts.insert(host.name.clone(), plan);
@@ -162,7 +106,7 @@ struct Planner<'a> {
     /// Names of containers that stay.
     wanted: BTreeSet<String>,
     /// By archive, or by image where there is none.
-    groups: BTreeMap<String, (Vec<Step>, Vec<Plan>)>,
+    groups: BTreeMap<String, (Vec<Step>, Vec<Needed>)>,
 }
 
 impl Planner<'_> {
@@ -206,7 +150,8 @@ impl Planner<'_> {
             self.want, self.host, component, &image, self.state, self.files,
         )?;
         self.wanted.insert(spec.name.clone());
-        let mut steps = self.file_steps(component);
+        let files = self.file_steps(component);
+        let mut steps: Vec<Step> = Vec::new();
         steps.extend(self.secret_step(component, part.secret.as_deref())?);
         let archive = image.tarball.clone().unwrap_or(image.reference.clone());
         let mut image = self.image_step(component, image);
@@ -214,20 +159,34 @@ impl Planner<'_> {
             steps.extend(image.take());
         }
         steps.extend(self.container_steps(component, spec));
-        if !steps.is_empty() {
+        if !files.is_empty() || !steps.is_empty() {
             steps.push(self.ready_step(component, &part.ready));
         }
-        let mut plan = Plan::default();
-        plan.stage(format!("{}: {}", self.host.name, component.as_str()), steps);
-        let plan = (!plan.is_empty()).then_some(plan);
+        let name = format!("{}: {}", self.host.name, component.as_str());
+        let mut needed = (!steps.is_empty()).then_some(Needed { name, files, steps });
+        if component == Component::Prometheus && image.is_none() {
+            needed = needed.map(|needed| self.lead(needed));
+        }
         if part.optional {
-            self.plan.optional.extend(plan);
-        } else if image.is_some() || plan.is_some() {
+            self.plan.optional.extend(needed);
+        } else if image.is_some() || needed.is_some() {
             let (images, parts) = self.groups.entry(archive).or_default();
             images.extend(image);
-            parts.extend(plan);
+            parts.extend(needed);
         }
         Ok(())
+    }
+
+    /// All but the last step comes before the other components; whether it answers is asked beside them.
+    fn lead(&mut self, mut needed: Needed) -> Needed {
+        let answers = needed.steps.pop();
+        let rest = Needed {
+            name: needed.name.clone(),
+            files: Vec::new(),
+            steps: answers.into_iter().collect(),
+        };
+        self.plan.lead = Some(needed);
+        rest
     }
 
     /// A container whose file was changed behind our back is made again, too: nobody knows what it runs with.
@@ -261,18 +220,33 @@ impl Planner<'_> {
             .files
             .iter()
             .filter(move |file| file.component == component);
-        own.filter(|file| {
-            let name = below(self.dir, &file.file.path);
-            name.and_then(|name| self.state.files.get(name)) != Some(&file.file.sha256())
-        })
+        own.filter(|file| self.differs(file))
+    }
+
+    fn differs(&self, file: &StackFile) -> bool {
+        let name = below(self.dir, &file.file.path);
+        name.and_then(|name| self.state.files.get(name)) != Some(&file.file.sha256())
     }
 
     fn file_steps(&self, component: Component) -> Vec<Step> {
-        let write = |file: &StackFile| {
-            let name = below(self.dir, &file.file.path).unwrap_or(file.file.path.as_str());
-            self.step(format!("write {name}"), Action::Put(file.file.clone()))
-        };
+        let write = |file: &StackFile| self.write(file.first.as_ref().unwrap_or(&file.file));
         self.changed(component).map(write).collect()
+    }
+
+    fn write(&self, file: &RenderedFile) -> Step {
+        let name = below(self.dir, &file.path).unwrap_or(file.path.as_str());
+        self.step(format!("write {name}"), Action::Put(file.clone()))
+    }
+
+    /// Files that begin otherwise than they stay.
+    fn settle(&mut self) {
+        let differs = self.files.iter().filter(|file| file.first.is_some());
+        let steps = differs.filter(|file| self.differs(file)).map(|file| {
+            let name = below(self.dir, &file.file.path).unwrap_or_default();
+            let title = format!("write {name}: at the usual interval");
+            self.step(title, Action::Put(file.file.clone()))
+        });
+        self.plan.settle = steps.collect();
     }
 
     /// A password that is made on the host and never leaves it.
@@ -306,11 +280,18 @@ impl Planner<'_> {
         } else {
             "pull"
         };
-        let title = format!(
+        let mut title = format!(
             "{verb} image {} for {}",
             image.reference,
             component.as_str()
         );
+        if let Some(registry) = &image.registry {
+            title.push_str(" from ");
+            title.push_str(&registry.address);
+            if registry.forwarded {
+                title.push_str(" through ssh");
+            }
+        }
         (!same).then(|| self.step(title, Action::Image(image)))
     }
 

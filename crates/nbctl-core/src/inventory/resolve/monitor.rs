@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::at::At;
-use super::super::cluster::Monitor;
+use super::super::cluster::{Monitor, Registry};
 use super::super::names::Role;
 use super::super::path::plain;
 use super::super::problem::{Problem, Source};
@@ -31,12 +31,38 @@ pub(super) fn resolve(
     Some(Monitor {
         host: host.host.name.clone(),
         images: spec.images.as_ref().map(|i| source.local_path(i)),
+        registry: registry(&spec, problems),
         docker_socket: socket(&spec, problems)?,
         docker_sudo: spec.docker.sudo.unwrap_or(false),
         retention_s: retention(&spec, problems),
         ports: ports(&spec.ports, problems),
         components: components(&spec),
     })
+}
+
+fn registry(spec: &MonitorSpec, problems: &mut Vec<Problem>) -> Option<Registry> {
+    let written = spec.registry.as_ref()?;
+    let address = keep(
+        registry_address(&written.address),
+        written.address.place,
+        problems,
+    );
+    Some(Registry {
+        address: address?,
+        reach: written.reach.unwrap_or_default(),
+    })
+}
+
+/// An engine takes a first part of a name for a registry only when it has a port (or a dot).
+fn registry_address(text: &str) -> Result<String, String> {
+    let wrong = || format!("`{text}` is not host:port of a registry, e.g. `registry.lab:5000`");
+    let (host, port) = text.rsplit_once(':').ok_or_else(wrong)?;
+    let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let port: u16 = port.parse().map_err(|_| wrong())?;
+    if host.is_empty() || !host.chars().all(good) || port == 0 {
+        return Err(wrong());
+    }
+    Ok(text.to_owned())
 }
 
 fn socket(spec: &MonitorSpec, problems: &mut Vec<Problem>) -> Option<RemotePath> {

@@ -33,7 +33,7 @@ impl Engine {
         }
         self.make_volumes(spec).await?;
         if there.is_none() {
-            return self.make_checked(spec).await;
+            return Box::pin(self.make_checked(spec)).await;
         }
         // What runs goes on until its successor's files are known to be good.
         self.check(spec).await?;

@@ -194,7 +194,9 @@ impl Engine {
                     }
                     return Ok(source);
                 }
-                Err(failure) if is_unknown(&failure.what) => drop(missing.get_or_insert(failure)),
+                Err(failure) if is_unknown(&failure.what) => {
+                    missing.get_or_insert(failure);
+                }
                 Err(failure) => return Err(failure),
             }
         }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::Path;
 
+use nbctl_core::units::Sha256;
 use serde_json::{Value, json};
-use sha2::Digest as _;
 use wiremock::matchers::{any, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
@@ -130,9 +130,7 @@ async fn serve(server: &MockServer, at: &str, kind: &str, bytes: &[u8]) {
 }
 
 fn digest(bytes: &[u8]) -> String {
-    let hash = sha2::Sha256::digest(bytes);
-    let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{hex}")
+    format!("sha256:{}", Sha256::of(bytes))
 }
 
 fn unpacked(archive: &Path) -> BTreeMap<String, Vec<u8>> {

@@ -274,6 +274,11 @@ fn text(status: &Status) -> String {
             target.error.clone(),
         ]);
     }
+    format!("{parts}\n\n{targets}\n{}", rest(status).join("\n"))
+}
+
+/// Below the tables: free space, what fires, what is lost.
+fn rest(status: &Status) -> Vec<String> {
     let alerts = status.alerts.iter();
     let alerts =
         alerts.map(|alert| format!("{}: {}: {}", alert.severity, alert.name, alert.summary));
@@ -284,11 +289,10 @@ fn text(status: &Status) -> String {
             space.host, space.path, space.mount
         )
     });
-    let rest: Vec<String> = space
+    space
         .chain(alerts)
         .chain(status.failed.iter().cloned())
-        .collect();
-    format!("{parts}\n\n{targets}\n{}", rest.join("\n"))
+        .collect()
 }
 
 fn megabytes(bytes: u64) -> String {

@@ -35,16 +35,11 @@ fn what_is_pulled_from_a_registry_is_named_below_it() {
     let world = World::of(&INVENTORY.replace("retention", registry));
     let plan = world.plan().unwrap().whole();
     let steps = plan.stages.iter().flat_map(|stage| &stage.steps);
-    let image = steps
-        .filter_map(|step| match &step.action {
-            Action::Image(image) => image
-                .registry
-                .clone()
-                .map(|from| (image.reference.clone(), from)),
-            _ => None,
-        })
-        .next();
-    let (reference, from) = image.unwrap();
+    let mut images = steps.filter_map(|step| match &step.action {
+        Action::Image(image) => Some((&image.reference, image.registry.as_ref()?)),
+        _ => None,
+    });
+    let (reference, from) = images.next().unwrap();
     assert_eq!(reference, "grafana/grafana:12.1.1");
     assert!(
         from.names[0].starts_with("grafana/grafana@sha256:"),

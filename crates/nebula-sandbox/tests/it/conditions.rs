@@ -3,6 +3,9 @@
 use crate::patterns::{Graph, VERTICES, Way, count, lengths, numbers};
 use crate::support::{Client, Cluster};
 
+/// Whether a vertex passes.
+type Test<'t> = &'t dyn Fn(&i64) -> bool;
+
 /// Lengths of all ways of at most three edges, the shortest ones.
 fn shortest(graph: &Graph, a: i64, b: i64, kind: &str, way: Way) -> Vec<usize> {
     for length in 1..=3 {
@@ -63,7 +66,6 @@ fn check_conditions(client: &mut Client, graph: &Graph, a: i64) {
         let ways = graph.ways(*b, &[("", Way::Both), ("E", Way::Out)]);
         ways.iter().any(|(vertices, _)| vertices[2] == a)
     };
-    type Test<'t> = &'t dyn Fn(&i64) -> bool;
     let cases: [(&str, Test<'_>); 6] = [
         ("(b)-[:F]->()", &leaves),
         ("NOT (b)-[:F]->()", &|b| !leaves(b)),

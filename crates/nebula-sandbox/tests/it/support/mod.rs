@@ -1,6 +1,7 @@
 //! A cluster of real processes on loopback ports in a temporary folder, and a client for it.
 #![allow(
     dead_code,
+    unused_imports,
     clippy::allow_attributes,
     clippy::allow_attributes_without_reason,
     unreachable_pub,

@@ -31,7 +31,7 @@ pub(super) fn lift(query: &Query) -> Result<(Query, Vec<PathPattern>), QueryErro
     for column in columns(query) {
         let mut refused = false;
         walk(&column.expr, &mut |expr| {
-            refused |= matches!(expr, Expr::Pattern(_))
+            refused |= matches!(expr, Expr::Pattern(_));
         });
         if refused {
             return Err(QueryError::not_supported("a pattern that is no condition"));
@@ -106,7 +106,7 @@ impl Run<'_> {
         if let Some(new) = nodes.chain(edges).find(|name| rows.slot(name).is_none()) {
             return Err(undefined(new));
         }
-        let found = self.ways(&pattern, NUMBER + number, &rows).await?;
+        let found = Box::pin(self.ways(&pattern, NUMBER + number, &rows)).await?;
         let mut matched = vec![false; rows.rows.len()];
         for at in found.origins() {
             matched[at] = true;

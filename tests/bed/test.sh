@@ -29,8 +29,7 @@ run_tests() {
     return
   fi
   if cargo nextest --version >/dev/null 2>&1; then
-    # One more than there are processors: the long tests wait more than they work.
-    cargo nextest run --workspace --locked --no-fail-fast --test-threads $(($(nproc) + 1))
+    cargo nextest run --workspace --locked --no-fail-fast
     cargo test --workspace --locked --doc
   else
     cargo test --workspace --locked --no-fail-fast

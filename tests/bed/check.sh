@@ -13,7 +13,7 @@ stage() {
 
 stage fmt cargo fmt --all --check
 stage clippy cargo clippy --workspace --all-targets --locked -q -- -D warnings
-RUSTDOCFLAGS="-D warnings" stage doc cargo doc --workspace --no-deps --locked -q
+RUSTDOCFLAGS="-D warnings" stage doc cargo doc --workspace --no-deps --locked -q --keep-going
 # Scripts on their own; what is below crates/ and src/ are pieces that the program puts together.
 if command -v shellcheck >/dev/null; then
   mapfile -t scripts < <(git ls-files 'tests/*.sh' .ci/run)

@@ -75,7 +75,7 @@ pub async fn prometheus(cluster: &Cluster, fleet: &Fleet) -> Result<String, Fail
 }
 
 /// All targets of the Prometheus at `base`, sorted by job and host. One that was not scraped since its labels or the
-/// server's configuration changed is up when it was so in the [`LATELY`] before.
+/// server's configuration changed is up when it was so in the seconds before.
 ///
 /// # Errors
 /// Prometheus does not answer.

@@ -130,7 +130,7 @@ fn ports(cluster: &Cluster, host: &Host) -> Option<Preparation> {
     (!words.is_empty()).then(|| made(title, "has_ports", "open_ports", &words))
 }
 
-/// Asks, as root, which of them are so; see [`missing`].
+/// Asks, as root, which of them are so; see [`bootstrap_missing`].
 pub fn bootstrap_look(all: &[Preparation]) -> String {
     let one = |(n, p): (usize, &Preparation)| {
         format!(

@@ -1,11 +1,12 @@
 //! What a deploy, a status and a teardown ask of a host: one question for all three.
 
+use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
 use super::state::{claimed, roots};
 use crate::facts::FactsRequest;
 use crate::inventory::{Cluster, Install, Layout};
-use crate::units::HostName;
+use crate::units::{HostName, RemotePath};
 
 /// Name of the package in the RPM database.
 pub const RPM_NAME: &str = "nebula-graph";
@@ -32,10 +33,11 @@ pub fn facts_request(cluster: &Cluster, host: &HostName) -> FactsRequest {
     names.retain(|name| !is_ip(name));
     names.sort();
     names.dedup();
+    let paths: BTreeSet<RemotePath> = links.chain(data.clone()).chain(folders).collect();
     FactsRequest {
         roots: claimed(cluster, host),
         installs: roots(cluster, host),
-        paths: links.chain(data.clone()).chain(folders).collect(),
+        paths: paths.into_iter().collect(),
         files: daemons
             .iter()
             .map(|daemon| daemon.conf.clone())

@@ -64,6 +64,7 @@ impl Reader {
             "nofile" => self.nofile(fields),
             "setting" => self.setting(fields),
             "user" => self.user(fields),
+            "sudo" => self.sudo(fields),
             "tool" => self.tool(fields),
             "address" => self.address(fields),
             "resolve" => self.resolve(fields),
@@ -142,13 +143,18 @@ impl Reader {
     }
 
     fn user(&mut self, fields: &[&str]) -> Option<()> {
-        let &[name, uid, home, sudo] = fields else {
+        let &[name, uid, home] = fields else {
             return None;
         };
         let user = &mut self.facts.user;
         user.uid = uid.parse().ok()?;
         (user.name, user.home) = (name.to_owned(), home.to_owned());
-        user.sudo = sudo == "yes";
+        Some(())
+    }
+
+    fn sudo(&mut self, fields: &[&str]) -> Option<()> {
+        let &[works] = fields else { return None };
+        self.facts.user.sudo = works == "yes";
         Some(())
     }
 

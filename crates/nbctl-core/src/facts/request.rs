@@ -38,6 +38,8 @@ pub struct FactsRequest {
 }
 
 const LIBRARY: &str = include_str!("facts.sh");
+/// The part of it that root is asked, too; sudo reads it from its standard input, since its log shows command lines.
+const LOOK: &str = include_str!("look.sh");
 
 /// The script to give to `sh -s`; ends with exit code 0 whatever it finds.
 pub fn script(request: &FactsRequest) -> String {
@@ -47,35 +49,37 @@ pub fn script(request: &FactsRequest) -> String {
         "system".into(),
         "user".into(),
         "addresses".into(),
-        "listening".into(),
+        call("seen", &request.roots),
     ];
-    calls.extend(request.names.iter().map(|name| call("resolve", name)));
+    calls.extend(request.names.iter().map(|name| call("resolve", [name])));
     calls.extend(of_paths(request));
-    calls.push(processes(&request.roots));
     calls.extend(
         request
             .docker_socket
             .iter()
-            .map(|socket| call("docker_socket", socket.as_str())),
+            .map(|socket| call("docker_socket", [socket])),
     );
     calls.extend(
         request
             .rpm
             .iter()
-            .map(|package| call("rpm_package", package)),
+            .map(|package| call("rpm_package", [package])),
     );
-    calls.extend(request.thorough.then(|| "firewall".into()));
+    if request.thorough {
+        calls.extend(["sudo_works".into(), "firewall".into()]);
+    }
     calls.extend(["clock end".into(), "say end".into(), "return 0".into()]);
     let sudo = if request.sudo { "sudo -n" } else { "" };
     format!(
-        "nb_sudo='{sudo}'\n{LIBRARY}\nmain() {{\n{}\n}}\nmain </dev/null\n",
+        "nb_sudo='{sudo}'\nnb_look={}\n{LOOK}\n{LIBRARY}\nmain() {{\n{}\n}}\nmain </dev/null\n",
+        quoted(LOOK),
         calls.join("\n")
     )
 }
 
 fn of_paths(request: &FactsRequest) -> impl Iterator<Item = String> {
     let each = |name: &'static str, paths: &[RemotePath]| -> Vec<String> {
-        paths.iter().map(|path| call(name, path.as_str())).collect()
+        paths.iter().map(|path| call(name, [path])).collect()
     };
     let roots = &request.roots;
     [
@@ -85,20 +89,18 @@ fn of_paths(request: &FactsRequest) -> impl Iterator<Item = String> {
         each("path", &request.paths),
         each("space", roots),
         each("space", &request.space),
-        each("digest", &request.files),
+        vec![call("digests", &request.files)],
         each("pid_file", &request.pid_files),
     ]
     .into_iter()
     .flatten()
 }
 
-fn processes(roots: &[RemotePath]) -> String {
-    let words: Vec<_> = roots.iter().map(|root| quoted(root.as_str())).collect();
-    format!("processes {}", words.join(" "))
-}
-
-fn call(name: &str, argument: &str) -> String {
-    format!("{name} {}", quoted(argument))
+fn call(name: &str, arguments: impl IntoIterator<Item = impl ToString>) -> String {
+    let words = arguments
+        .into_iter()
+        .map(|argument| format!(" {}", quoted(&argument.to_string())));
+    format!("{name}{}", words.collect::<String>())
 }
 
 /// As one word of `sh`. NUL cannot occur in a path or name that was checked; it would be dropped.

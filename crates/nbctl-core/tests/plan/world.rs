@@ -40,7 +40,7 @@ pub(crate) struct World {
 
 const GOOD: &str = "clock | start | 1764500000.0\nclock | end | 1764500000.1\nos | centos | 7 | CentOS Linux 7\n\
     kernel | 3.10.0 | x86_64\nglibc | glibc 2.17\nboot | b\ncpus | 8\nmemory | MemTotal | 33554432\n\
-    nofile | 1024 | 130000\nsetting | thp | always madvise [never]\nsetting | systemd | yes\nuser | vesoft | 1000 | /home/vesoft | yes\n\
+    nofile | 1024 | 130000\nsetting | thp | always madvise [never]\nsetting | systemd | yes\nuser | vesoft | 1000 | /home/vesoft\nsudo | yes\n\
     tool | bash\ntool | ps\ntool | ss\ntool | tar\ntool | gzip\ntool | rpm2cpio\ntool | cpio\n\
     tool | sha256sum\naddress | 127.0.0.1\nticks | 100 | 1764400000";
 

@@ -87,6 +87,16 @@ impl Jobs<'_> {
             Kind::Compact => "COMPACT",
             Kind::Leaders => "BALANCE LEADER",
         };
+        self.of_spaces(session, &spaces, statement).await
+    }
+
+    /// A job in every space, one after the other, each waited for.
+    pub(super) async fn of_spaces(
+        &self,
+        session: &mut GraphSession,
+        spaces: &[String],
+        statement: &str,
+    ) -> Result<Vec<Finished>, Failure> {
         let mut all = Vec::new();
         for space in spaces {
             let begun = Instant::now();
@@ -94,7 +104,7 @@ impl Jobs<'_> {
             self.sink.note(format!("{space}: SUBMIT JOB {statement}"));
             let id = job(session, statement, self.sink, self.cancel).await?;
             all.push(Finished {
-                space,
+                space: space.clone(),
                 job: Some(id),
                 seconds: begun.elapsed().as_secs_f64(),
             });

@@ -13,7 +13,6 @@ use super::jobs::{Finished, Jobs, PAUSE};
 use crate::event::Event;
 use crate::graph::GraphSession;
 use crate::interrupt;
-use crate::phase::compact::job;
 
 /// What 2.x says when there is nothing to do.
 const BALANCED: &str = "cluster is balanced";
@@ -47,27 +46,6 @@ impl Jobs<'_> {
         };
         session.close().await;
         result
-    }
-
-    async fn of_spaces(
-        &self,
-        session: &mut GraphSession,
-        spaces: &[String],
-        statement: &str,
-    ) -> Result<Vec<Finished>, Failure> {
-        let mut all = Vec::new();
-        for space in spaces {
-            let begun = Instant::now();
-            session.rows(&format!("USE `{space}`")).await?;
-            self.sink.note(format!("{space}: SUBMIT JOB {statement}"));
-            let id = job(session, statement, self.sink, self.cancel).await?;
-            all.push(Finished {
-                space: space.clone(),
-                job: Some(id),
-                seconds: begun.elapsed().as_secs_f64(),
-            });
-        }
-        Ok(all)
     }
 
     async fn plan(

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use nbctl_core::deploy::Facts;
 use nbctl_core::facts::HostFacts;
+use nbctl_core::flags::IDENTITY;
 use nbctl_core::inventory::{Cluster, Daemon, Host};
 use nbctl_core::run::{ClusterInfo, DaemonInfo, HostInfo};
 
@@ -11,21 +12,6 @@ use crate::phase::observe::Seen;
 
 /// `git_info_sha` by which a daemon of the stand-in marks itself; no build of NebulaGraph has it.
 const SANDBOX_SHA: &str = nebula_sandbox::SANDBOX_GIT_SHA;
-
-/// Flags that say who and where a daemon is; the same for every trial, so no reader needs them in a report.
-const IDENTITY: [&str; 11] = [
-    "daemonize",
-    "data_path",
-    "local_config",
-    "local_ip",
-    "log_dir",
-    "meta_server_addrs",
-    "pid_file",
-    "port",
-    "ws_h2_port",
-    "ws_http_port",
-    "ws_ip",
-];
 
 /// The cluster as its daemons describe it.
 pub fn cluster(cluster: &Cluster, seen: &Seen) -> ClusterInfo {
@@ -60,6 +46,7 @@ fn info(daemon: &Daemon, seen: &Seen) -> DaemonInfo {
     }
 }
 
+/// Who and where a daemon is stays the same for every trial, so no reader needs it in a report.
 fn told(flags: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let said = |(name, _): &(&String, &String)| !IDENTITY.contains(&name.as_str());
     flags

@@ -3,11 +3,6 @@
 use serde_json::Value;
 
 use crate::place::Place;
-use crate::ran::Ran;
-
-fn json(ran: &Ran) -> Value {
-    serde_json::from_str(&ran.out()).unwrap()
-}
 
 /// The rows of one check, as `level: message`.
 fn rows(table: &Value, host: &str, check: &str) -> Vec<String> {
@@ -34,7 +29,10 @@ async fn a_dead_host_is_a_row_beside_the_others() {
     ping.says("1 of 2 hosts reached")
         .says("ssh -F")
         .says("Connection refused");
-    let dead = json(&place.nbctl(&["hosts", "ping", "--output", "json"]).fails(3));
+    let dead = place
+        .nbctl(&["hosts", "ping", "--output", "json"])
+        .fails(3)
+        .json();
     assert_eq!(
         (&dead[0]["host"], &dead[0]["reached"]),
         (&"dead".into(), &false.into())
@@ -42,11 +40,10 @@ async fn a_dead_host_is_a_row_beside_the_others() {
     assert!(dead[1]["round_trip_ms"].as_f64().unwrap() > 0.0, "{dead}");
     place.nbctl(&["hosts", "ping", "--host", "one"]).good();
 
-    let table = json(
-        &place
-            .nbctl(&["hosts", "check", "--output", "json"])
-            .fails(3),
-    );
+    let table = place
+        .nbctl(&["hosts", "check", "--output", "json"])
+        .fails(3)
+        .json();
     let lost = rows(&table, "dead", "connection");
     assert!(
         lost.len() == 1 && lost[0].contains("Connection refused"),
@@ -74,17 +71,19 @@ async fn what_is_in_the_way_fails_and_what_is_ours_does_not() {
         .nbctl(&["hosts", "check", "--verbose"])
         .good()
         .says(" 0 failed");
-    let facts = json(&place.nbctl(&["hosts", "facts", "--output", "json"]).good());
+    let facts = place
+        .nbctl(&["hosts", "facts", "--output", "json"])
+        .good()
+        .json();
     assert!(
         facts["one"]["system"]["memory"].as_u64().unwrap() > 1 << 20,
         "{facts}"
     );
     let taken = place.listen_on_metad();
-    let table = json(
-        &place
-            .nbctl(&["hosts", "check", "--output", "json"])
-            .fails(4),
-    );
+    let table = place
+        .nbctl(&["hosts", "check", "--output", "json"])
+        .fails(4)
+        .json();
     let ports = rows(&table, "one", "ports");
     assert!(
         ports

@@ -73,7 +73,7 @@ fn leaves_nothing(hosts: &impl Hosts, before: &str, steps: usize) {
 
 fn cluster(hosts: &impl Hosts) -> String {
     let shown = hosts.good(&["inventory", "show", "--output", "json"]);
-    let shown: serde_json::Value = serde_json::from_str(&shown.out()).unwrap();
+    let shown = shown.json();
     shown["name"].as_str().unwrap().to_owned()
 }
 

@@ -39,14 +39,7 @@ async fn day_by_day() {
         .nbctl(&["start"])
         .fails(4)
         .says("not everything is deployed");
-    place
-        .nbctl(&["deploy", "--yes"])
-        .good()
-        .says("deployed and verified");
-    place
-        .nbctl(&["deploy", "--yes"])
-        .good()
-        .says("nothing to do");
+    place.deployed();
     assert!(place.leases().is_empty(), "a command left its lease");
 
     leases(&place);

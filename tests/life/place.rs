@@ -236,6 +236,14 @@ impl Place {
         Ran::of(self.command(args), args)
     }
 
+    /// Deploys; a second time there is nothing to do.
+    #[track_caller]
+    pub(crate) fn deployed(&self) {
+        let deploy = ["deploy", "--yes"];
+        self.nbctl(&deploy).good().says("deployed and verified");
+        self.nbctl(&deploy).good().says("nothing to do");
+    }
+
     /// Started with standard error as a pipe, and left to the caller.
     pub(crate) fn spawn_heard(&self, args: &[&str]) -> Child {
         let mut command = self.command(args);

@@ -15,6 +15,11 @@ impl Ran {
         }
     }
 
+    /// Its result, of `--output json`.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.out()).expect("json")
+    }
+
     /// Its standard output.
     pub(crate) fn out(&self) -> String {
         String::from_utf8_lossy(&self.output.stdout).into_owned()

@@ -23,14 +23,7 @@ async fn the_graph_service_is_encrypted() {
         "[metad, graphd, storaged]",
         "[metad, graphd, storaged, load]",
     );
-    place
-        .nbctl(&["deploy", "--yes"])
-        .good()
-        .says("deployed and verified");
-    place
-        .nbctl(&["deploy", "--yes"])
-        .good()
-        .says("nothing to do");
+    place.deployed();
     place.nbctl(&["status"]).good().says("equals its inventory");
     place.nbctl(&["config", "diff"]).good();
     assert!(!place.lets_in_plain().await, "a plain client was let in");

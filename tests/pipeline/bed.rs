@@ -1,8 +1,10 @@
 //! The test hosts and the program under test.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::ran::Ran;
 
 /// What can be seen of nbctl on a host: files, processes, containers, volumes, networks, images, open ports.
 const LISTING: &str = r#"
@@ -24,11 +26,6 @@ pub(crate) struct Bed {
 
 /// Tests of one process take turns on the hosts.
 static TURN: Mutex<()> = Mutex::new(());
-
-pub(crate) struct Ran {
-    args: String,
-    output: Output,
-}
 
 impl Bed {
     /// The bed that `make test` or `make bed` started.
@@ -85,18 +82,14 @@ impl Bed {
             .position(|arg| *arg == "--")
             .unwrap_or(args.len());
         let (args, behind) = args.split_at(at);
-        let output = Command::new(env!("CARGO_BIN_EXE_nbctl"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nbctl"));
+        command
             .args(args)
             .arg("-i")
             .arg(inventory)
             .args(behind)
-            .current_dir(folder)
-            .output()
-            .expect("nbctl starts");
-        Ran {
-            args: args.join(" "),
-            output,
-        }
+            .current_dir(folder);
+        Ran::of(command, args)
     }
 
     /// What is on the hosts.
@@ -147,52 +140,5 @@ impl Bed {
     pub(crate) fn report(&self) -> serde_json::Value {
         let shown = self.nbctl(&["runs", "show", "--output", "json"]).good();
         shown.json()
-    }
-}
-
-impl Ran {
-    /// It ended well.
-    #[track_caller]
-    pub(crate) fn good(self) -> Self {
-        self.ends(0)
-    }
-
-    /// It ended with this code.
-    #[track_caller]
-    pub(crate) fn ends(self, code: i32) -> Self {
-        assert_eq!(
-            self.output.status.code(),
-            Some(code),
-            "nbctl {}\n{}",
-            self.args,
-            self.text()
-        );
-        self
-    }
-
-    /// Its result.
-    pub(crate) fn json(&self) -> serde_json::Value {
-        serde_json::from_slice(&self.output.stdout).expect("json")
-    }
-
-    /// Its result says so.
-    #[track_caller]
-    pub(crate) fn says(&self, text: &str) -> &Self {
-        assert!(
-            self.text().contains(text),
-            "nbctl {} does not say `{text}`:\n{}",
-            self.args,
-            self.text()
-        );
-        self
-    }
-
-    fn text(&self) -> String {
-        let (out, err) = (&self.output.stdout, &self.output.stderr);
-        format!(
-            "{}\n{}",
-            String::from_utf8_lossy(out),
-            String::from_utf8_lossy(err)
-        )
     }
 }

@@ -5,7 +5,8 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::bed::{Bed, Ran};
+use crate::bed::Bed;
+use crate::ran::Ran;
 
 /// Of the first login; looked for wherever nbctl writes.
 const PASSWORD: &str = "corr3ct-horse";
@@ -77,7 +78,7 @@ impl<'a> Bare<'a> {
 
     fn table(&self, code: i32) -> Value {
         let ran = self.nbctl(&["hosts", "check", "--output", "json"]);
-        ran.ends(code).json()
+        ran.fails(code).json()
     }
 
     /// Whether nbctl wrote the password down anywhere.
@@ -124,9 +125,11 @@ fn a_bare_host_is_made_ready() {
     let (good, bad) = (bare.file("good"), bare.file("bad"));
     let (good, bad) = (good.display().to_string(), bad.display().to_string());
     let bootstrap = ["hosts", "bootstrap", "--yes", "--login", "ops"];
-    bare.nbctl(&bootstrap).ends(3).says("cannot log in as ops");
+    bare.nbctl(&bootstrap).fails(3).says("cannot log in as ops");
     let with = |file| [&bootstrap[..], &["--password-file", file]].concat();
-    bare.nbctl(&with(&bad)).ends(3).says("cannot log in as ops");
+    bare.nbctl(&with(&bad))
+        .fails(3)
+        .says("cannot log in as ops");
     let made = bare.nbctl(&with(&good)).good();
     made.says("things made, login works")
         .says("bench ALL=(root) NOPASSWD: ALL");
@@ -144,12 +147,12 @@ fn a_bare_host_is_made_ready() {
     changed_and_taken_back(&bare);
     bare.root("rm /etc/sudoers.d/nbctl-bench");
     assert_eq!(levels(&bare.table(4), "sudo"), ["fail"]);
-    let refused = bare.nbctl(&["deploy", "--yes"]).ends(3);
+    let refused = bare.nbctl(&["deploy", "--yes"]).fails(3);
     refused
         .says("a check failed; nothing was changed")
         .says("sudo refuses bench");
     bare.nbctl(&["exec", "--sudo", "--", "true"])
-        .ends(3)
+        .fails(3)
         .says("sudo refuses: a password is required");
 }
 

@@ -14,6 +14,8 @@ mod bed;
 mod counts;
 mod hosts;
 mod panels;
+#[path = "../life/ran.rs"]
+mod ran;
 
 use bed::Bed;
 use panels::Servers;

@@ -35,8 +35,68 @@ struct Offer {
     known: Option<Sha256>,
 }
 
+impl From<Fetched> for Offer {
+    fn from(fetched: Fetched) -> Self {
+        Self {
+            path: fetched.path,
+            known: Some(fetched.sha256),
+        }
+    }
+}
+
 /// Files by their published name.
 type Offers = BTreeMap<String, Offer>;
+
+/// Hosts with the file each of them gets.
+type Names = BTreeMap<HostName, PackageName>;
+
+/// What is on the control machine.
+struct Near {
+    shelf: Shelf,
+    /// What the inventory names, or why it cannot be read.
+    folder: Result<Offers, Failure>,
+    /// The inventory names one file, so nothing else counts.
+    only: bool,
+}
+
+impl Near {
+    fn of(ctx: &Context, cluster: &Cluster) -> Self {
+        Self {
+            shelf: Shelf::open(&ctx.state_dir.join(SHELF)),
+            folder: listing(&cluster.package),
+            only: matches!(cluster.package, PackageSource::File(_)),
+        }
+    }
+
+    fn in_folder(&self) -> Offers {
+        self.folder.as_ref().cloned().unwrap_or_default()
+    }
+
+    /// The folder and the cache; the first of two files of one name counts.
+    fn all(&self) -> Offers {
+        let mut offers = self.in_folder();
+        let more = if self.only {
+            Offers::new()
+        } else {
+            self.shelf.offers()
+        };
+        for (name, offer) in more {
+            offers.entry(name).or_insert(offer);
+        }
+        offers
+    }
+
+    /// The folder counts when it has something for every host, the cache beside it otherwise.
+    fn choose(&self, cluster: &Cluster, facts: &Facts) -> (Offers, Result<Names, Failure>) {
+        let offers = self.in_folder();
+        if let Ok(names) = choice(&offers, cluster, facts) {
+            return (offers, Ok(names));
+        }
+        let offers = self.all();
+        let names = choice(&offers, cluster, facts);
+        (offers, names)
+    }
+}
 
 /// Chooses and verifies the package of every host with daemons, of those in the folder and in the cache.
 ///
@@ -47,18 +107,13 @@ pub async fn at_hand(
     cluster: &Cluster,
     facts: &Facts,
 ) -> Result<PackageChoice, Failure> {
-    let shelf = Shelf::open(&ctx.state_dir.join(SHELF));
-    let folder = listing(&cluster.package);
-    let mut offers = folder.as_ref().cloned().unwrap_or_default();
-    if !matches!(cluster.package, PackageSource::File(_)) {
-        add(&mut offers, shelf.offers());
-    }
-    let names = choice(&offers, cluster, facts);
-    let names = names.map_err(|failure| folder.err().unwrap_or(failure))?;
-    verified(&offers, names, Some(shelf.digests())).await
+    let near = Near::of(ctx, cluster);
+    let (offers, names) = near.choose(cluster, facts);
+    let names = names.map_err(|failure| near.folder.err().unwrap_or(failure))?;
+    verified(&offers, names, near.shelf.digests()).await
 }
 
-/// As [`at_hand`], and what the folder does not have comes from the cache or from a mirror.
+/// As [`at_hand`], and what is not there comes from a mirror.
 ///
 /// # Errors
 /// Those of [`at_hand`]; no mirror has what fits; a mirror is needed and `--offline` forbids it.
@@ -67,27 +122,21 @@ pub async fn obtain(
     cluster: &Cluster,
     facts: &Facts,
 ) -> Result<PackageChoice, Failure> {
-    let shelf = Shelf::open(&ctx.state_dir.join(SHELF));
-    let folder = listing(&cluster.package);
-    let mut offers = folder.as_ref().cloned().unwrap_or_default();
-    if let Ok(names) = choice(&offers, cluster, facts) {
-        return verified(&offers, names, Some(shelf.digests())).await;
-    }
-    let only_this = matches!(cluster.package, PackageSource::File(_));
-    if !only_this {
-        add(&mut offers, shelf.offers());
-    }
-    let names = match choice(&offers, cluster, facts) {
+    let near = Near::of(ctx, cluster);
+    let (mut offers, names) = near.choose(cluster, facts);
+    let names = match names {
         Ok(names) => names,
-        Err(failure) if cluster.mirrors.is_empty() => return Err(folder.err().unwrap_or(failure)),
+        Err(failure) if cluster.mirrors.is_empty() => {
+            return Err(near.folder.err().unwrap_or(failure));
+        }
         Err(failure) if ctx.global.offline => {
             return Err(failure.hint(
                 "--offline: put the package into the folder, or bring it with `nbctl bundle load`",
             ));
         }
-        Err(_) => from_mirrors(ctx, cluster, facts, &shelf, &mut offers).await?,
+        Err(_) => from_mirrors(ctx, cluster, facts, &near.shelf, &mut offers).await?,
     };
-    verified(&offers, names, Some(shelf.digests())).await
+    verified(&offers, names, near.shelf.digests()).await
 }
 
 /// Every package of the wanted version that is at hand, verified, by name; the one that runs on most hosts is fetched when
@@ -97,28 +146,25 @@ pub async fn obtain(
 /// There is none and no mirror has one; a checksum is wrong.
 pub async fn all(ctx: &Context) -> Result<Vec<(String, PathBuf)>, Failure> {
     let cluster = &ctx.cluster;
-    let shelf = Shelf::open(&ctx.state_dir.join(SHELF));
-    let folder = listing(&cluster.package);
-    let mut offers = folder.as_ref().cloned().unwrap_or_default();
-    if !matches!(cluster.package, PackageSource::File(_)) {
-        add(&mut offers, shelf.offers());
-    }
+    let near = Near::of(ctx, cluster);
+    let mut offers = near.all();
     let version = package::wanted_version(cluster);
     let of_version =
         |file: &String| PackageName::parse(file).is_ok_and(|name| name.version == version);
     offers.retain(|file, _| of_version(file));
     if offers.is_empty() && !ctx.global.offline {
-        widest(ctx, &version, &shelf, &mut offers).await?;
+        widest(ctx, &version, &near.shelf, &mut offers).await?;
     }
     let mut files = Vec::new();
     for (file, offer) in &offers {
         let name = PackageName::parse(file).map_err(Failure::data)?;
-        verify(offer, name, Some(shelf.digests())).await?;
+        verify(offer, name, near.shelf.digests()).await?;
         files.push((file.clone(), offer.path.clone()));
     }
     if files.is_empty() {
         let none = Failure::data(format!("there is no package of {version}"));
-        return Err(folder
+        return Err(near
+            .folder
             .err()
             .unwrap_or(none)
             .hint("put one into the folder that `nebula.packages` names, or name mirrors"));
@@ -143,32 +189,14 @@ async fn widest(
     for ending in endings {
         let file = format!("nebula-graph-{version}.el7.x86_64.{ending}");
         if let Some(fetched) = fetch(&mirrors, shelf, &file).await? {
-            let known = Some(fetched.sha256);
-            offers.insert(
-                file,
-                Offer {
-                    path: fetched.path,
-                    known,
-                },
-            );
+            offers.insert(file, fetched.into());
             break;
         }
     }
     Ok(())
 }
 
-/// The first of two files of one name counts.
-fn add(offers: &mut Offers, more: Offers) {
-    for (name, offer) in more {
-        offers.entry(name).or_insert(offer);
-    }
-}
-
-fn choice(
-    offers: &Offers,
-    cluster: &Cluster,
-    facts: &Facts,
-) -> Result<BTreeMap<HostName, PackageName>, Failure> {
+fn choice(offers: &Offers, cluster: &Cluster, facts: &Facts) -> Result<Names, Failure> {
     let files: Vec<String> = offers.keys().cloned().collect();
     package::choose(
         &files,
@@ -184,7 +212,7 @@ async fn from_mirrors(
     facts: &Facts,
     shelf: &Shelf,
     offers: &mut Offers,
-) -> Result<BTreeMap<HostName, PackageName>, Failure> {
+) -> Result<Names, Failure> {
     let version = package::wanted_version(cluster);
     let mirrors = Mirrors {
         mirrors: &cluster.mirrors,
@@ -205,14 +233,7 @@ async fn from_mirrors(
         };
         published.retain(|name| *name != file);
         if let Some(fetched) = fetch(&mirrors, shelf, &file).await? {
-            let known = Some(fetched.sha256);
-            offers.insert(
-                file,
-                Offer {
-                    path: fetched.path,
-                    known,
-                },
-            );
+            offers.insert(file, fetched.into());
         }
     }
 }
@@ -261,8 +282,8 @@ fn listing(source: &PackageSource) -> Result<Offers, Failure> {
 /// Hashes each chosen file once.
 async fn verified(
     offers: &Offers,
-    names: BTreeMap<HostName, PackageName>,
-    digests: Option<&Digests>,
+    names: Names,
+    digests: &Digests,
 ) -> Result<PackageChoice, Failure> {
     let mut packages: BTreeMap<String, Package> = BTreeMap::new();
     let mut choice = PackageChoice::new();
@@ -281,19 +302,12 @@ async fn verified(
 }
 
 /// Compares the file with the digest of the cache, or with `<file>.sha256sum.txt` beside it.
-async fn verify(
-    offer: &Offer,
-    name: PackageName,
-    digests: Option<&Digests>,
-) -> Result<Package, Failure> {
+async fn verify(offer: &Offer, name: PackageName, digests: &Digests) -> Result<Package, Failure> {
     let path = &offer.path;
     let bytes = std::fs::metadata(path)
         .map_err(|error| unreadable(path, &error))?
         .len();
-    let sha256 = match digests {
-        Some(digests) => digests.of(path).await?,
-        None => crate::remote::hash_file(path).await?,
-    };
+    let sha256 = digests.of(path).await?;
     let package = Package {
         name,
         source: path.display().to_string(),

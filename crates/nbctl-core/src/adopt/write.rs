@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{Found, Host, refuse};
 use crate::failure::Failure;
-use crate::flags::{Catalogue, is_nested};
+use crate::flags::{Catalogue, IDENTITY, is_nested};
 use crate::inventory::{DaemonRole, Version};
 use crate::units::HostName;
 
@@ -36,23 +36,6 @@ pub struct Written {
     /// What it does not say, one sentence each.
     pub left_out: Vec<String>,
 }
-
-/// Flags that the inventory says in its own words, or that nbctl sets by itself.
-const OWN: [&str; 13] = [
-    "daemonize",
-    "data_path",
-    "local_config",
-    "local_ip",
-    "log_dir",
-    "meta_server_addrs",
-    "pid_file",
-    "port",
-    "ws_h2_port",
-    "ws_http_port",
-    "ws_ip",
-    "ws_meta_http_port",
-    "ws_storage_http_port",
-];
 
 /// Flags that no inventory may name.
 const REFUSED: [&str; 2] = ["client_white_list", "enable_client_white_list"];
@@ -260,7 +243,8 @@ fn flags(
             ));
             continue;
         }
-        if OWN.contains(&name.as_str()) || shipped.get(name.as_str()) == Some(&value.as_str()) {
+        if IDENTITY.contains(&name.as_str()) || shipped.get(name.as_str()) == Some(&value.as_str())
+        {
             continue;
         }
         if options.unknown.contains(&(daemon.role, name.clone())) {

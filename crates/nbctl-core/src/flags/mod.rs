@@ -14,6 +14,23 @@ use crate::inventory::{DaemonRole, Version};
 
 pub use options::{Options, holder, is_nested, nearest_option, read_options, takes, write_options};
 
+/// Flags that say who and where a daemon is: the inventory says them in its own words, or nbctl sets them by itself.
+pub const IDENTITY: [&str; 13] = [
+    "daemonize",
+    "data_path",
+    "local_config",
+    "local_ip",
+    "log_dir",
+    "meta_server_addrs",
+    "pid_file",
+    "port",
+    "ws_h2_port",
+    "ws_http_port",
+    "ws_ip",
+    "ws_meta_http_port",
+    "ws_storage_http_port",
+];
+
 /// How a new value reaches a daemon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

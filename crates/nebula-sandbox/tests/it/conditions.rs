@@ -1,6 +1,6 @@
 //! Shortest paths of MATCH, and patterns as conditions, against a count of our own.
 
-use crate::patterns::{Graph, VERTICES, Way, count, lengths, numbers};
+use crate::patterns::{Graph, VERTICES, Way, count, lengths, numbers, on_random_graphs};
 use crate::support::{Client, Cluster};
 
 /// Whether a vertex passes.
@@ -98,19 +98,10 @@ fn check_conditions(client: &mut Client, graph: &Graph, a: i64) {
 
 #[test]
 fn shortest_paths_and_conditions_equal_brute_force() {
-    let cluster = Cluster::start("3.8.0", 2);
-    let mut client = cluster.space(
-        "int64",
-        "CREATE TAG P(n int); CREATE EDGE E(w int); CREATE EDGE F(w int)",
-    );
-    for seed in 1..=3 {
-        let graph = Graph::random(seed);
-        graph.load(&mut client);
-        for a in [graph.base, graph.base + 17] {
-            check_shortest(&mut client, &graph, a);
-            check_conditions(&mut client, &graph, a);
-        }
-    }
+    let (_cluster, mut client) = on_random_graphs(|client, graph, a| {
+        check_shortest(client, graph, a);
+        check_conditions(client, graph, a);
+    });
     let refused = [
         "MATCH p = shortestPath((a)-[*..2]->(b)-[]->(c)) WHERE id(a) == 1000 RETURN p",
         "MATCH (a)-[:E]->(b) WHERE id(a) == 1000 AND (b)-[:F]->(stranger) RETURN b",

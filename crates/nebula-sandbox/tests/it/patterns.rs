@@ -316,8 +316,8 @@ fn check_go(client: &mut Client, graph: &Graph, a: i64) {
     }
 }
 
-#[test]
-fn patterns_equal_brute_force() {
+/// Three graphs in a cluster of their own, two starts in each.
+pub(crate) fn on_random_graphs(check: impl Fn(&mut Client, &Graph, i64)) -> (Cluster, Client) {
     let cluster = Cluster::start("3.8.0", 2);
     let mut client = cluster.space(
         "int64",
@@ -327,11 +327,19 @@ fn patterns_equal_brute_force() {
         let graph = Graph::random(seed);
         graph.load(&mut client);
         for a in [graph.base, graph.base + 17] {
-            check_fixed(&mut client, &graph, a);
-            check_lengths(&mut client, &graph, a);
-            check_joins(&mut client, &graph, a);
-            check_paths(&mut client, &graph, a);
-            check_go(&mut client, &graph, a);
+            check(&mut client, &graph, a);
         }
     }
+    (cluster, client)
+}
+
+#[test]
+fn patterns_equal_brute_force() {
+    on_random_graphs(|client, graph, a| {
+        check_fixed(client, graph, a);
+        check_lengths(client, graph, a);
+        check_joins(client, graph, a);
+        check_paths(client, graph, a);
+        check_go(client, graph, a);
+    });
 }

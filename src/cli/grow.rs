@@ -54,9 +54,9 @@ pub struct Adopt {
     /// Inventory to write
     #[arg(long, value_name = "FILE", default_value = "inventory.yaml")]
     pub out: PathBuf,
-    /// Release that runs, such as 3.8.0: daemons tell their build only
+    /// Release that runs, such as 3.8.0, where neither the hosts' packages nor the cluster itself tells it
     #[arg(long, value_name = "VERSION", value_parser = Version::parse)]
-    pub nebula: Version,
+    pub nebula: Option<Version>,
     /// Login user; the one that the daemons run under
     #[arg(long, value_name = "USER")]
     pub ssh_user: Option<String>,

@@ -11,18 +11,23 @@ use std::time::Duration;
 use nbctl_core::adopt::{self, Host, Options, SCRIPT, Written};
 use nbctl_core::deploy::{self, Facts, claimed};
 use nbctl_core::failure::{ExitCode, Failure};
-use nbctl_core::inventory::{Cluster, Daemon, DaemonRole, Selection, Source, load};
+use nbctl_core::inventory::{Cluster, Daemon, DaemonRole, Selection, Source, Version, load};
 use nbctl_core::owner::{Claim, Standing, standing};
 use nbctl_core::plan::{Plan, Script, Step};
 use nbctl_core::units::{HostName, RemotePath};
+use nebula_wire::value::{DataSet as Table, Value};
 
 use crate::cli::{Adopt, Global};
 use crate::command::{Working, confirm};
 use crate::context::Context;
+use crate::graph::GraphService;
 use crate::phase::{config, connect, facts};
 use crate::record;
 use crate::remote::{Fleet, Link};
 use crate::reporter::Reporter;
+
+/// What an inventory says that is only for asking which release runs.
+const NEWEST: Version = Version::new(3, 8, 0);
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -59,7 +64,7 @@ fn seed(args: &Adopt) -> Result<String, Failure> {
         "format: 1\ncluster: {}\nnebula: {{version: {}, deploy_dir: /nbctl-adopt/d}}\nmonitor: {{dir: /nbctl-adopt/m}}\n\
          load: {{dir: /nbctl-adopt/l}}\nssh: {{{}}}\nhosts:\n",
         args.name,
-        args.nebula,
+        args.nebula.unwrap_or(NEWEST),
         ssh.join(", ")
     );
     for (index, host) in args.host.iter().enumerate() {
@@ -116,12 +121,19 @@ async fn take_over(
     let addresses = seed.cluster.hosts.iter();
     let addresses = addresses.map(|h| (h.name.clone(), h.address.clone()));
     let mut options = Options {
-        version: args.nebula,
+        version: args.nebula.unwrap_or(NEWEST),
         cluster: args.name.clone(),
         ssh: ssh(args)?,
         unknown: BTreeSet::new(),
         addresses: addresses.collect(),
     };
+    if args.nebula.is_none() {
+        options.version = match adopt::release(&found)? {
+            Some(version) => version,
+            None => ask_release(args, &adopt::write(&found, &options)?, fleet).await?,
+        };
+        seed.sink.note(format!("release {} runs", options.version));
+    }
     let written = adopt::write(&found, &options)?;
     let first = load(&Source::new(args.out.clone(), written.yaml)).into_result()?;
     options.unknown = unknown(&first.0, fleet).await;
@@ -146,6 +158,36 @@ async fn take_over(
         args.name
     );
     Ok((text, written))
+}
+
+/// The cluster's own word, which a graphd of 2.5 or newer gives to who can log in.
+async fn ask_release(args: &Adopt, guess: &Written, fleet: &Fleet) -> Result<Version, Failure> {
+    let told = async {
+        let source = Source::new(args.out.clone(), guess.yaml.clone());
+        let (cluster, _) = load(&source).into_result()?;
+        let graph = GraphService::new(&cluster).await?;
+        let mut session = graph.session(fleet).await?;
+        let table = session.rows("SHOW HOSTS GRAPH").await;
+        session.close().await;
+        release(&table?)
+    };
+    told.await.map_err(|why: Failure| {
+        Failure::usage("it is not known which release runs; nothing was changed")
+            .line("no database of packages on the hosts knows the executables")
+            .line(format!("SHOW HOSTS GRAPH: {}", why.what))
+            .hint("say so with --nebula VERSION")
+    })
+}
+
+/// Of the column `Version`, which 2.0 does not have.
+fn release(table: &Table) -> Result<Version, Failure> {
+    let column = table.columns.iter().position(|name| name == b"Version");
+    let told = column.and_then(|column| match table.rows.first()?.get(column)? {
+        Value::String(text) => Some(String::from_utf8_lossy(text).into_owned()),
+        _ => None,
+    });
+    let told = told.ok_or_else(|| Failure::cluster("it tells no version"))?;
+    Version::parse(&told).map_err(Failure::cluster)
 }
 
 /// Flags of the files that the daemons themselves do not know.

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::conf;
 use crate::failure::Failure;
-use crate::inventory::DaemonRole;
+use crate::inventory::{DaemonRole, Version};
 
 /// Daemons on a host, and who asked.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -32,8 +32,10 @@ pub struct Found {
     pub conf: String,
     /// Account it runs under.
     pub user: String,
-    /// What `--version` says: the build, not the release.
+    /// What `--version` says: the build, seldom the release.
     pub build: String,
+    /// The release, where `--version` or the host's database of packages tells it.
+    pub release: Option<Version>,
     /// The lines of `conf`.
     pub flags: BTreeMap<String, String>,
 }
@@ -57,8 +59,8 @@ pub fn parse(text: &str) -> Result<Host, Failure> {
         let words: Vec<&str> = line.split('\t').collect();
         match words.as_slice() {
             ["user", user] => (*user).clone_into(&mut host.user),
-            ["daemon", pid, exe, cwd, conf, user, said] => {
-                if let Some(found) = daemon([pid, exe, cwd, conf, user, said]) {
+            ["daemon", pid, exe, cwd, conf, user, said, packaged] => {
+                if let Some(found) = daemon([pid, exe, cwd, conf, user, said, packaged]) {
                     host.daemons.push(found);
                     confs.push(String::new());
                 }
@@ -77,7 +79,14 @@ pub fn parse(text: &str) -> Result<Host, Failure> {
     Ok(host)
 }
 
-fn daemon([pid, exe, cwd, conf, user, said]: [&str; 6]) -> Option<Found> {
+/// `nebula-graphd version 3.8.0, Git: …`; most builds leave it out.
+fn release(said: &str) -> Option<Version> {
+    let (_, behind) = said.split_once("version ")?;
+    let word = behind.split([' ', ',']).next()?;
+    Version::parse(word).ok()
+}
+
+fn daemon([pid, exe, cwd, conf, user, said, packaged]: [&str; 7]) -> Option<Found> {
     let program = exe.rsplit('/').next()?;
     let role = DaemonRole::START_ORDER
         .into_iter()
@@ -90,6 +99,7 @@ fn daemon([pid, exe, cwd, conf, user, said]: [&str; 6]) -> Option<Found> {
         conf: conf.to_owned(),
         user: user.to_owned(),
         build: said.trim().to_owned(),
+        release: release(said).or_else(|| Version::parse(packaged.trim()).ok()),
         flags: BTreeMap::new(),
     })
 }

@@ -10,8 +10,10 @@ mod found;
 mod tests;
 mod write;
 
+use std::collections::BTreeSet;
+
 use crate::failure::Failure;
-use crate::inventory::DaemonRole;
+use crate::inventory::{DaemonRole, Version};
 use crate::units::HostName;
 
 pub use found::{Found, Host, parse};
@@ -29,6 +31,21 @@ fn refuse(faults: Vec<String>) -> Result<(), Failure> {
         Failure::usage("this installation cannot be taken over as it is; nothing was changed")
             .lines(faults),
     )
+}
+
+/// The release that the hosts tell; `None` when they do not know.
+///
+/// # Errors
+/// Daemons of several releases run.
+pub fn release(hosts: &[(HostName, Host)]) -> Result<Option<Version>, Failure> {
+    let all = hosts.iter().flat_map(|(_, host)| &host.daemons);
+    let told: BTreeSet<Version> = all.filter_map(|daemon| daemon.release).collect();
+    if told.len() > 1 {
+        let told: Vec<String> = told.iter().map(Version::to_string).collect();
+        let what = format!("daemons of several releases run: {}", told.join(" and "));
+        refuse(vec![what])?;
+    }
+    Ok(told.into_iter().next())
 }
 
 /// Whether together they are a cluster.

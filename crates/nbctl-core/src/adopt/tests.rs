@@ -10,7 +10,7 @@ fn daemon(role: &str, lines: &str) -> String {
         .iter()
         .fold(String::new(), |text, line| text + "|--" + line + "\n");
     format!(
-        "daemon\t7\t/usr/local/nebula/bin/nebula-{role}\t/usr/local/nebula\t/usr/local/nebula/etc/nebula-{role}.conf\tv\tnebula-{role} version Git: ab, Build Time: x\n|# comment\n|--meta_server_addrs=10.0.0.1:9559\n|--local_ip=10.0.0.1\n{conf}"
+        "daemon\t7\t/usr/local/nebula/bin/nebula-{role}\t/usr/local/nebula\t/usr/local/nebula/etc/nebula-{role}.conf\tv\tnebula-{role} version Git: ab, Build Time: x\t\n|# comment\n|--meta_server_addrs=10.0.0.1:9559\n|--local_ip=10.0.0.1\n{conf}"
     )
 }
 
@@ -32,7 +32,7 @@ fn whole(storaged: &str) -> Vec<(HostName, Host)> {
 
 fn options() -> Options {
     Options {
-        version: crate::inventory::Version::new(3, 8, 0),
+        version: Version::new(3, 8, 0),
         cluster: "old".to_owned(),
         unknown: [(DaemonRole::Storaged, "gone_flag".to_owned())].into(),
         ssh: vec![("user".to_owned(), "v".to_owned())],
@@ -90,6 +90,41 @@ fn what_is_found_means_the_same_cluster() {
         "that is the default\n{}",
         written.yaml
     );
+}
+
+#[test]
+fn the_release_is_what_hosts_tell() {
+    let named = |metad: &str, graphd: &str| {
+        let packaged = |role: &str, said: &str, packaged: &str| {
+            daemon(role, "").replace(
+                "version Git: ab, Build Time: x\t",
+                &format!("version {said}Git: ab\t{packaged}"),
+            )
+        };
+        hosts(&[packaged("metad", "", metad), packaged("graphd", graphd, "")])
+    };
+    let cases = [
+        (named("", ""), Ok(None)),
+        (named("3.8.0", ""), Ok(Some("3.8.0"))),
+        (named("", "2.6.2, "), Ok(Some("2.6.2"))),
+        (named("3.8.0", "v3.8.0, "), Ok(Some("3.8.0"))),
+        (named("2023.09.01-nightly", ""), Ok(None)),
+        (
+            named("3.8.0", "3.6.0, "),
+            Err("daemons of several releases run: 3.6.0 and 3.8.0"),
+        ),
+    ];
+    for (hosts, expected) in cases {
+        let told = release(&hosts);
+        let told = told.map(|told| told.map(|version| version.to_string()));
+        match (told, expected) {
+            (Ok(told), Ok(expected)) => assert_eq!(told.as_deref(), expected),
+            (Err(failure), Err(expected)) => {
+                assert!(failure.to_string().contains(expected), "{failure}");
+            }
+            (told, expected) => panic!("{told:?} is not {expected:?}"),
+        }
+    }
 }
 
 #[test]

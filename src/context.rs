@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nbctl_core::failure::Failure;
-use nbctl_core::inventory::{Cluster, Loaded, Severity, Source, Tls, Version};
+use nbctl_core::inventory::{Cluster, Loaded, Problem, Severity, Source, Tls, Version};
 use nbctl_core::units::Sha256;
 
 use crate::assets::Assets;
@@ -34,6 +34,8 @@ pub struct Context {
     pub sink: Arc<dyn Sink>,
     /// Results.
     pub reporter: Reporter,
+    /// What was said of the inventory already.
+    warned: Vec<String>,
 }
 
 impl Context {
@@ -59,7 +61,7 @@ impl Context {
             version: Some(version),
             ..read_inventory(&self.global)?
         };
-        Self::of_source(&source, self.global.clone(), &self.reporter)
+        Self::said(&source, self.global.clone(), &self.reporter, &self.warned)
     }
 
     /// What an inventory says that was read already.
@@ -71,7 +73,21 @@ impl Context {
         global: Global,
         reporter: &Reporter,
     ) -> Result<Self, Failure> {
-        let mut cluster = check(source, &*reporter.sink())?;
+        Self::said(source, global, reporter, &[])
+    }
+
+    /// Warnings that were printed before are not printed again.
+    fn said(
+        source: &Source,
+        global: Global,
+        reporter: &Reporter,
+        before: &[String],
+    ) -> Result<Self, Failure> {
+        let (cluster, warned) = examine(source);
+        for warning in warned.iter().filter(|warning| !before.contains(warning)) {
+            reporter.sink().warn(warning.clone());
+        }
+        let mut cluster = cluster?;
         cluster.tls.iter_mut().try_for_each(read_tls)?;
         let beside = source
             .path
@@ -85,6 +101,7 @@ impl Context {
             state_dir: state_dir(&global),
             sink: reporter.sink(),
             reporter: reporter.clone(),
+            warned,
             global,
         })
     }
@@ -134,20 +151,27 @@ pub const LAST_DEPLOY: &str = "last-inventory";
 /// # Errors
 /// One failure with every fault in it.
 pub fn check(source: &Source, sink: &dyn Sink) -> Result<Cluster, Failure> {
+    let (cluster, warnings) = examine(source);
+    for warning in warnings {
+        sink.warn(warning);
+    }
+    cluster
+}
+
+/// The cluster, or every fault; and the warnings.
+fn examine(source: &Source) -> (Result<Cluster, Failure>, Vec<String>) {
     let Loaded { cluster, problems } = nbctl_core::inventory::load(source);
     let (errors, warnings): (Vec<_>, Vec<_>) = problems
         .iter()
         .partition(|problem| problem.severity == Severity::Error);
-    for warning in warnings {
-        sink.warn(warning.to_string());
-    }
-    match cluster {
+    let texts = |problems: Vec<&Problem>| -> Vec<String> {
+        problems.iter().map(ToString::to_string).collect()
+    };
+    let cluster = match cluster {
         Some(cluster) if errors.is_empty() => Ok(cluster),
-        _ => Err(faults(
-            source,
-            &errors.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        )),
-    }
+        _ => Err(faults(source, &texts(errors))),
+    };
+    (cluster, texts(warnings))
 }
 
 /// Sizes and digests of the certificates, so that plans can tell what is on the hosts already.

@@ -1,9 +1,10 @@
 //! `nbctl monitor up`.
 
+use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use nbctl_core::failure::{ExitCode, Failure};
-use nbctl_core::inventory::Component;
+use nbctl_core::inventory::{Cluster, Component};
 use nbctl_core::monitor::{self, Up};
 use nbctl_core::units::HostName;
 use serde_json::json;
@@ -205,19 +206,49 @@ fn summary(
         0 => "nothing to do".to_owned(),
         steps => format!("monitoring is up, {steps} steps"),
     };
-    let mut text = format!(
-        "{name}: {what} ({own:.1} s); {up} of {} targets up (after another {scraping:.1} s)",
-        targets.len()
-    );
-    if let Some(host) = ctx
-        .cluster
-        .monitor
-        .as_ref()
-        .and_then(|wanted| ctx.cluster.host(&wanted.host))
-    {
-        let address = monitor::endpoint(&ctx.cluster, host, Component::Prometheus);
-        text.push_str("\nPrometheus: http://");
-        text.push_str(&address);
+    let mut text = format!("{name}: {what} ({own:.1} s)");
+    if let Some(address) = prometheus(&ctx.cluster) {
+        let total = targets.len();
+        let _ = write!(
+            text,
+            "; {up} of {total} targets up (after another {scraping:.1} s)\nPrometheus: http://{address}"
+        );
     }
     text
+}
+
+/// Where it listens, when it is wanted.
+fn prometheus(cluster: &Cluster) -> Option<String> {
+    let wanted = cluster.monitor.as_ref()?;
+    let host = cluster.host(&wanted.host)?;
+    let is_wanted = wanted.components.contains(&Component::Prometheus);
+    is_wanted.then(|| monitor::endpoint(cluster, host, Component::Prometheus))
+}
+
+#[cfg(test)]
+mod tests {
+    use nbctl_core::inventory::{Source, load};
+
+    #[test]
+    fn an_address_is_told_of_what_is_wanted() {
+        let cases = [
+            ("", Some("10.0.0.1:9090")),
+            (
+                "components: [prometheus, node-exporter], ",
+                Some("10.0.0.1:9090"),
+            ),
+            ("components: [node-exporter], ", None),
+        ];
+        for (components, expected) in cases {
+            let text = format!(
+                "format: 1\ncluster: c\nnebula: {{version: 3.8.0, deploy_dir: /d}}\nmonitor: {{{components}dir: /m}}\nhosts:\n  - {{address: 10.0.0.1, roles: [metad, graphd, storaged, monitor]}}\n"
+            );
+            let (cluster, _) = load(&Source::new("i.yaml", text)).into_result().unwrap();
+            assert_eq!(
+                super::prometheus(&cluster).as_deref(),
+                expected,
+                "{components}"
+            );
+        }
+    }
 }

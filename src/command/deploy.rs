@@ -5,6 +5,7 @@ use std::time::Instant;
 use nbctl_core::deploy::{self, Check, Given, Level, Observed};
 use nbctl_core::failure::{ExitCode, Failure};
 use nbctl_core::plan::Plan;
+use nbctl_core::status;
 
 use crate::command::{Working, confirm};
 use crate::context::{Context, LAST_DEPLOY};
@@ -101,7 +102,11 @@ async fn plan(
         settings(ctx, &deploy::settings(&given));
         advise(ctx, &given);
     }
-    deploy::plan(&given)
+    let plan = deploy::plan(&given)?;
+    if told && plan.is_empty() {
+        right_build(ctx, &seen)?;
+    }
+    Ok(plan)
 }
 
 fn advise(ctx: &Context, given: &Given<'_>) {
@@ -163,6 +168,7 @@ pub(super) async fn verify(
     fleet: &crate::remote::Fleet,
 ) -> Result<(), Failure> {
     let seen = observe::cluster(&ctx.cluster, fleet, &working.graph).await;
+    right_build(ctx, &seen)?;
     let wrong = flag_differences(ctx, &seen.observed);
     if wrong.is_empty() {
         return Ok(());
@@ -171,6 +177,24 @@ pub(super) async fn verify(
         Failure::cluster("daemons run with other flags than the inventory asks for")
             .lines(wrong)
             .hint("a flag the release line does not know is ignored by it without a word"),
+    )
+}
+
+/// What runs is the build that it should be; a nightly build may hold an older tree than its date says.
+fn right_build(ctx: &Context, seen: &observe::Seen) -> Result<(), Failure> {
+    let promise = package::promise(&ctx.cluster);
+    if let Some(remark) = status::unnamed(&ctx.cluster, promise.as_ref(), &seen.answers) {
+        ctx.sink.warn(remark);
+    }
+    let other = promise.map(|promise| status::other_builds(&seen.answers, &promise));
+    let other = other.unwrap_or_default();
+    if other.is_empty() {
+        return Ok(());
+    }
+    Err(
+        Failure::cluster("daemons are not the build that the package should hold")
+            .lines(other)
+            .hint("fetch the package again or take another one; if it is what you want, mend `nebula.commit` or commit.txt"),
     )
 }
 

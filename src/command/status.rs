@@ -6,7 +6,7 @@ use nbctl_core::status::{self, Row, Seen, Status};
 
 use crate::command::Working;
 use crate::context::Context;
-use crate::phase::{connect, facts, observe};
+use crate::phase::{connect, facts, observe, package};
 
 pub(super) async fn run(ctx: &Context) -> anyhow::Result<ExitCode> {
     let working = Working::new(ctx).await?;
@@ -17,12 +17,14 @@ pub(super) async fn run(ctx: &Context) -> anyhow::Result<ExitCode> {
     );
     let facts = facts?;
     let rendered = Working::rendered(ctx)?;
+    let promise = package::promise(&ctx.cluster);
     let status = status::status(&Seen {
         cluster: &ctx.cluster,
         facts: &facts,
         rendered: &rendered,
         observed: &seen.observed,
         answers: &seen.answers,
+        promise: promise.as_ref(),
     });
     fleet.close().await;
     ctx.reporter
@@ -54,6 +56,10 @@ fn text(name: &str, status: &Status) -> String {
     for problem in &status.problems {
         text.push_str("\nproblem: ");
         text.push_str(problem);
+    }
+    for remark in &status.remarks {
+        text.push_str("\nremark: ");
+        text.push_str(remark);
     }
     let verdict = if status.equal {
         "equals its inventory"

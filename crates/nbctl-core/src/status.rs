@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::deploy::{Facts, Observed, Rendered, differences, process, version_of};
 use crate::facts::{HostFacts, Process};
 use crate::inventory::{Cluster, Daemon, DaemonRole};
+use crate::package::{Promise, unpromised, wanted_version};
 use crate::units::HostName;
 
 /// Open files below which a daemon fails under load.
@@ -70,6 +71,8 @@ pub struct Status {
     pub rows: Vec<Row>,
     /// What no row can say: hosts that SHOW HOSTS has and the inventory has not, mixed builds.
     pub problems: Vec<String>,
+    /// Worth knowing of the whole cluster, no difference to the inventory.
+    pub remarks: Vec<String>,
     /// No problem anywhere.
     pub equal: bool,
 }
@@ -87,6 +90,8 @@ pub struct Seen<'a> {
     pub observed: &'a Observed,
     /// By daemon (`metad@s1`).
     pub answers: &'a BTreeMap<String, Answer>,
+    /// The commit that its build should be made from, where somebody says so.
+    pub promise: Option<&'a Promise>,
 }
 
 /// Joins what was seen.
@@ -99,11 +104,33 @@ pub fn status(seen: &Seen<'_>) -> Status {
         .collect();
     let problems = of_cluster(seen, &rows);
     let equal = problems.is_empty() && rows.iter().all(|row| row.problems.is_empty());
+    let remarks = unnamed(seen.cluster, seen.promise, seen.answers).into_iter();
     Status {
+        remarks: remarks.collect(),
         rows,
         problems,
         equal,
     }
+}
+
+/// Daemons that are not the build they should be, one sentence each.
+pub fn other_builds(answers: &BTreeMap<String, Answer>, promise: &Promise) -> Vec<String> {
+    let broken = |(daemon, answer): (&String, &Answer)| {
+        let why = promise.broken_by(answer.sha.as_deref()?)?;
+        Some(format!("{daemon} {why}"))
+    };
+    answers.iter().filter_map(broken).collect()
+}
+
+/// A nightly build that nothing can be held to.
+pub fn unnamed(
+    cluster: &Cluster,
+    promise: Option<&Promise>,
+    answers: &BTreeMap<String, Answer>,
+) -> Option<String> {
+    let date = cluster.nightly.as_deref().filter(|_| promise.is_none())?;
+    let told = answers.values().filter_map(|answer| answer.sha.as_deref());
+    unpromised(date, &told.collect())
 }
 
 fn row(seen: &Seen<'_>, daemon: &Daemon) -> Row {
@@ -181,6 +208,8 @@ fn problems(
         all.push("does not serve".into());
     }
     all.extend(of_version(row, daemon, facts, seen.cluster));
+    let told = seen.promise.zip(row.sha.as_deref());
+    all.extend(told.and_then(|(promise, sha)| promise.broken_by(sha)));
     all.extend(of_conf(seen, daemon, facts));
     all.extend(of_show_hosts(seen, daemon));
     all
@@ -203,13 +232,14 @@ fn of_version(row: &Row, daemon: &Daemon, facts: &HostFacts, cluster: &Cluster) 
     {
         all.push(format!("runs {package}, but current is {target}"));
     }
-    let wanted = cluster.version.to_string();
+    let (wanted, nightly) = (cluster.version.to_string(), wanted_version(cluster));
     // SHOW HOSTS writes `3.8.0`, some lines `v3.8.0` or a build behind it.
     let told = row
         .version
         .as_deref()
         .map(|version| version.trim_start_matches('v'));
-    if let Some(told) = told.filter(|told| !told.is_empty() && !told.starts_with(&wanted)) {
+    let right = |told: &str| told.starts_with(&wanted) || told.starts_with(&nightly);
+    if let Some(told) = told.filter(|told| !told.is_empty() && !right(told)) {
         all.push(format!("is version {told}, not {wanted}"));
     }
     all

@@ -7,6 +7,7 @@
 mod digests;
 mod download;
 mod fetch;
+mod promise;
 mod shelf;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use nbctl_core::units::{HostName, Sha256};
 
 pub use self::digests::Digests;
 pub use self::fetch::{Fetched, Mirrors, fetch};
+pub use self::promise::promise;
 pub use self::shelf::Shelf;
 
 use crate::context::Context;

@@ -32,6 +32,9 @@ pub struct Cluster {
     /// Date of a nightly build, `2023.09.01`.
     #[serde(default)]
     pub nightly: Option<String>,
+    /// Commit that its build must be made from.
+    #[serde(default)]
+    pub commit: Option<String>,
     pub graph: GraphLogin,
     /// Encryption of the graph service.
     #[serde(default)]

@@ -56,6 +56,10 @@ pub struct NebulaSpec {
     /// Date of a nightly build, such as 2023.09.01, instead of the release; `version` says what it behaves like.
     #[schemars(regex(pattern = r"^[0-9]{4}\.[0-9]{2}\.[0-9]{2}$"))]
     pub nightly: Option<At<String>>,
+    /// Commit that the build must be made from, 7 to 40 digits; daemons that tell another one are a difference. Without it
+    /// a `commit.txt` beside the package counts.
+    #[schemars(regex(pattern = r"^[0-9a-fA-F]{7,40}$"))]
+    pub commit: Option<At<String>>,
     /// How the package is installed (default `extract`).
     #[serde(default)]
     pub install: Install,

@@ -9,6 +9,7 @@
 mod choose;
 mod mirror;
 mod name;
+mod promise;
 
 use std::collections::BTreeMap;
 
@@ -20,6 +21,7 @@ use crate::units::{HostName, Sha256};
 pub use choose::{HostNeeds, choose};
 pub use mirror::{candidates, is_date, strange_mirror, urls, wanted_version};
 pub use name::{Arch, Build, Format, PackageName};
+pub use promise::{Promise, is_commit, unpromised};
 
 /// A package file of the control machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

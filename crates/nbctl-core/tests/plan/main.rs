@@ -9,6 +9,7 @@
 
 mod checks;
 mod life;
+mod status;
 mod world;
 
 use std::collections::BTreeMap;
@@ -20,7 +21,6 @@ use nbctl_core::failure::Failure;
 use nbctl_core::inventory::{Cluster, Source, load};
 use nbctl_core::package::{Package, PackageChoice, PackageName};
 use nbctl_core::plan::Plan;
-use nbctl_core::status::{Answer, Seen, Status, status};
 use nbctl_core::teardown;
 use nbctl_core::units::{HostName, Sha256};
 use serde::Deserialize;
@@ -286,98 +286,4 @@ fn every_interrupted_teardown_converges() {
             "{steps}: the cache was not used:\n{fresh}"
         );
     }
-}
-
-fn seen(world: &World, wanted: &Cluster, change: impl Fn(&mut BTreeMap<String, Answer>)) -> Status {
-    let runs = |id: &String| {
-        world
-            .hosts
-            .values()
-            .any(|host| host.processes.contains_key(id))
-    };
-    let answer = |id: &String| Answer {
-        serves: runs(id),
-        sha: runs(id).then(|| "db3c1b3".to_owned()),
-        version: Some("3.8.0".into()),
-    };
-    let ids = wanted.daemons.iter().map(nbctl_core::inventory::Daemon::id);
-    let mut answers = ids.map(|id| (id.clone(), answer(&id))).collect();
-    change(&mut answers);
-    status(&Seen {
-        cluster: wanted,
-        facts: &world.facts(),
-        rendered: &deploy::render(wanted, TEMPLATE).unwrap(),
-        observed: &world.observed(),
-        answers: &answers,
-    })
-}
-
-fn problems(status: &Status) -> Vec<String> {
-    let rows = status.rows.iter();
-    let rows = rows.flat_map(|row| {
-        row.problems
-            .iter()
-            .map(move |p| format!("{}: {p}", row.daemon))
-    });
-    rows.chain(status.problems.iter().cloned()).collect()
-}
-
-#[test]
-fn status_equals_the_inventory_or_says_why() {
-    let world = deployed(THREE, None);
-    let good = seen(&world, &world.cluster, |_| ());
-    assert!(good.equal && good.rows.len() == 9, "{good:?}");
-    assert!(
-        good.rows
-            .iter()
-            .all(|row| row.pid.is_some() && row.ports_open == row.ports && row.ports > 1)
-    );
-
-    let mut few = world.clone();
-    few.hosts.get_mut(&HostName::new("s3")).unwrap().few_files = Some(1024);
-    let remarks = seen(&few, &few.cluster, |_| ());
-    let remarks: Vec<&str> = remarks
-        .rows
-        .iter()
-        .flat_map(|row| &row.remarks)
-        .map(String::as_str)
-        .collect();
-    assert_eq!(remarks, ["may open 1024 files only"; 3]);
-
-    let mut ill = world.clone();
-    ill.hosts
-        .get_mut(&HostName::new("s2"))
-        .unwrap()
-        .processes
-        .remove("storaged@s2")
-        .unwrap();
-    ill.storageds.insert("10.0.0.2:9779".into(), false);
-    ill.storageds.insert("10.0.0.7:9779".into(), true);
-    let bad = seen(&ill, &ill.cluster, |_| ());
-    let expected = [
-        "storaged@s2: does not run",
-        "SHOW HOSTS lists 10.0.0.7:9779, which is not in the inventory",
-    ];
-    assert!(!bad.equal);
-    assert_eq!(problems(&bad), expected);
-
-    let other = cluster(&THREE.replace(
-        "data_dir: /data/nebula }",
-        "data_dir: /data/nebula, graphd: { flags: { v: 1 } } }",
-    ));
-    let differs = seen(&world, &other, |answers| {
-        answers.get_mut("metad@s1").unwrap().sha = Some("0000000".into());
-        answers.get_mut("metad@s2").unwrap().serves = false;
-        answers.get_mut("metad@s3").unwrap().version = Some("v3.6.0".into());
-    });
-    let conf = "/home/vesoft/nebula/etc/nebula-graphd.conf differs from the inventory";
-    let expected = [
-        format!("graphd@s1: {conf}"),
-        "metad@s2: does not serve".into(),
-        format!("graphd@s2: {conf}"),
-        "metad@s3: is version 3.6.0, not 3.8.0".into(),
-        format!("graphd@s3: {conf}"),
-        "daemons of different builds run together: 0000000, db3c1b3".into(),
-    ];
-    assert_eq!(problems(&differs), expected);
 }

@@ -3,7 +3,7 @@
 use super::super::at::At;
 use super::super::problem::Problem;
 use super::super::spec::NebulaSpec;
-use crate::package::{is_date, strange_mirror};
+use crate::package::{is_commit, is_date, strange_mirror};
 
 pub(super) fn check(nebula: &NebulaSpec, problems: &mut Vec<Problem>) {
     let mirrors = nebula.mirrors.iter().flatten();
@@ -14,6 +14,11 @@ pub(super) fn check(nebula: &NebulaSpec, problems: &mut Vec<Problem>) {
             date.escape_debug()
         );
         problems.push(Problem::error(Some(date.place), what).hint("as in 2023.09.01"));
+    }
+    if let Some(commit) = nebula.commit.as_ref().filter(|text| !is_commit(text)) {
+        let what = format!("`{}` is not a commit", commit.escape_debug());
+        let hint = "7 to 40 hexadecimal digits, as `/status` of a daemon tells them";
+        problems.push(Problem::error(Some(commit.place), what).hint(hint));
     }
     if let (Some(file), Some(_)) = (&nebula.package, &nebula.mirrors) {
         let what = "package names one file, so nothing is fetched from mirrors";

@@ -128,6 +128,7 @@ fn resolve(spec: &Inventory, source: &Source, problems: &mut Vec<Problem>) -> Op
         package: package(&spec.nebula, source),
         mirrors: values(spec.nebula.mirrors.iter().flatten()),
         nightly: spec.nebula.nightly.as_ref().map(|date| date.value.clone()),
+        commit: spec.nebula.commit.as_ref().map(|at| at.value.clone()),
         graph,
         tls,
         hosts: draft.hosts.into_iter().map(|h| h.host).collect(),

@@ -20,11 +20,11 @@ fi
 # The parent of the daemon is gone before the daemon has read its flags: see that it stays. The wait that follows looks on.
 for i in 1 2 3; do
   sleep 0.1
-  running=$(mine)
-  if [ -z "$running" ] && [ "$i" -gt 2 ]; then
-    echo "$name ended right after its start" >&2
-    last_words
-    exit 1
-  fi
+  alive $running || running=$(mine)
 done
+if [ -z "$running" ]; then
+  echo "$name ended right after its start" >&2
+  last_words
+  exit 1
+fi
 echo "$name runs as" $running

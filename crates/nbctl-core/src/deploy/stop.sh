@@ -6,9 +6,11 @@ is_mine() {
 running=$(mine)
 if [ -n "$running" ]; then
   kill -TERM $running 2>/dev/null
+  looks=0
   end=$(($(date +%s) + patience))
   while alive $running; do
-    if [ "$(date +%s)" -ge "$end" ]; then
+    looks=$((looks + 1))
+    if [ $((looks % 10)) = 0 ] && [ "$(date +%s)" -ge "$end" ]; then
       if [ "$kill_after" != yes ]; then
         echo "$name (pid" $running") did not end within $patience s; it may still be flushing" >&2
         last_words

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use nbctl_core::deploy::{self, Check, Given, Level, Observed};
 use nbctl_core::failure::{ExitCode, Failure};
+use nbctl_core::inventory::contract_ranges;
 use nbctl_core::plan::Plan;
 use nbctl_core::status;
 
@@ -114,7 +115,7 @@ fn advise(ctx: &Context, given: &Given<'_>) {
         let whom = if advice.hosts.is_empty() {
             ctx.cluster.name.clone()
         } else {
-            advice.hosts.join(", ")
+            contract_ranges(advice.hosts.iter().map(String::as_str)).join(", ")
         };
         ctx.sink.note(format!("advice: {whom}: {}", advice.text));
     }
@@ -140,7 +141,7 @@ fn warn(ctx: &Context, checks: &[Check]) {
         });
         ctx.sink.warn(format!(
             "{}: {}: {}{fix}",
-            hosts.join(", "),
+            contract_ranges(hosts).join(", "),
             check.check,
             check.message
         ));

@@ -3,7 +3,7 @@
 use comfy_table::{Table, presets};
 use nbctl_core::deploy::{self, Check, Facts, Given, Level, Observed, Rendered};
 use nbctl_core::failure::{ExitCode, Failure};
-use nbctl_core::inventory::Selection;
+use nbctl_core::inventory::{Selection, contract_ranges};
 use nbctl_core::package::PackageChoice;
 use nbctl_core::units::HostName;
 
@@ -149,7 +149,7 @@ fn rows(checks: &[Check], all: bool) -> (String, &'static str) {
     table.set_header(["node", "check", "result", "message", "fix"]);
     for (hosts, check) in rows {
         table.add_row([
-            hosts.join(", ").as_str(),
+            contract_ranges(hosts).join(", ").as_str(),
             check.check,
             check.level.as_str(),
             &check.message,

@@ -33,7 +33,7 @@ pub use names::{DaemonRole, Role};
 pub use path::{owned as owned_path, protected as protected_path};
 pub use ports::Port;
 pub use problem::{Problem, Severity, Source};
-pub use range::expand as expand_range;
+pub use range::{contract as contract_ranges, expand as expand_range};
 pub use resolve::{Loaded, load};
 pub use select::{Selection, is_like};
 pub use spec::{Component, Install, Inventory, KnownHosts, Reach, RegistryReach, TlsScope};

@@ -62,9 +62,69 @@ fn bounds(range: &str) -> Result<Vec<String>, String> {
     Ok((from..=to).map(|n| format!("{n:0width$}")).collect())
 }
 
+/// Names as short as [`expand`] reads them: three or more that differ in one number only and follow one another become
+/// a range. Sorted, numbers by their value.
+pub fn contract<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let mut parts: Vec<Parts<'a>> = names.into_iter().map(Parts::of).collect();
+    parts.sort_unstable();
+    parts.dedup();
+    let runs = parts.chunk_by(Parts::is_before);
+    runs.flat_map(shortened).collect()
+}
+
+fn shortened(run: &[Parts<'_>]) -> Vec<String> {
+    match run {
+        [first, _, .., last] => vec![format!(
+            "{}[{}:{}]{}",
+            first.head, first.digits, last.digits, first.tail
+        )],
+        few => few.iter().map(Parts::name).collect(),
+    }
+}
+
+/// A name around its last number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Parts<'a> {
+    head: &'a str,
+    tail: &'a str,
+    /// `None`: there is no number, or one beyond any host's.
+    number: Option<u32>,
+    digits: &'a str,
+}
+
+impl<'a> Parts<'a> {
+    fn of(name: &'a str) -> Self {
+        let end = name.rfind(|c: char| c.is_ascii_digit());
+        let (rest, tail) = name.split_at(end.map_or(name.len(), |at| at + 1));
+        let head = rest.trim_end_matches(|c: char| c.is_ascii_digit());
+        let digits = rest.strip_prefix(head).unwrap_or_default();
+        Self {
+            head,
+            tail,
+            number: digits.parse().ok(),
+            digits,
+        }
+    }
+
+    fn is_before(&self, next: &Self) -> bool {
+        let width = if self.digits.starts_with('0') {
+            self.digits.len()
+        } else {
+            0
+        };
+        let following = self.number.and_then(|number| number.checked_add(1));
+        (self.head, self.tail) == (next.head, next.tail)
+            && following.is_some_and(|number| format!("{number:0width$}") == next.digits)
+    }
+
+    fn name(&self) -> String {
+        [self.head, self.digits, self.tail].concat()
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::expand;
+    use super::{contract, expand};
 
     #[test]
     fn ranges() {
@@ -96,6 +156,36 @@ mod tests {
             "a[1:99][1:99]",
         ] {
             assert!(expand(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_are_shortened_to_what_stands_for_them() {
+        let cases = [
+            ("", ""),
+            ("a", "a"),
+            ("h2 h1", "h1 h2"),
+            ("h10 h9 h11 h1 h8 h2", "h1 h2 h[8:11]"),
+            ("n08.lab n09.lab n10.lab x", "n[08:10].lab x"),
+            ("n8 n09 n10", "n8 n09 n10"),
+            ("r1n1 r1n2 r1n3 r2n3", "r1n[1:3] r2n3"),
+            ("10.0.0.7 10.0.0.8 10.0.0.9", "10.0.0.[7:9]"),
+            (
+                "x99999999998 x99999999999 x100000000000",
+                "x100000000000 x99999999998 x99999999999",
+            ),
+        ];
+        for (names, short) in cases {
+            let shortened = contract(names.split_whitespace());
+            assert_eq!(shortened.join(" "), short);
+            let mut all: Vec<String> = shortened
+                .iter()
+                .flat_map(|text| expand(text).unwrap())
+                .collect();
+            all.sort();
+            let mut names: Vec<&str> = names.split_whitespace().collect();
+            names.sort_unstable();
+            assert_eq!(all, names);
         }
     }
 }

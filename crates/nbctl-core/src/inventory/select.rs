@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::cluster::{Cluster, Daemon, Host};
 use super::names::{DaemonRole, Role};
-use super::range::expand;
+use super::range::{contract, expand};
 use crate::failure::Failure;
 use crate::units::HostName;
 
@@ -73,7 +73,7 @@ fn matching(cluster: &Cluster, pattern: &str) -> Result<Vec<HostName>, Failure> 
         found.extend(cluster.hosts.iter().filter(fits).map(|h| h.name.clone()));
         if found.len() == before {
             let names: Vec<&str> = cluster.hosts.iter().map(|h| h.name.as_str()).collect();
-            let hint = format!("hosts: {}", names.join(", "));
+            let hint = format!("hosts: {}", contract(names).join(", "));
             return Err(Failure::usage(format!("no host matches `{single}`")).hint(hint));
         }
     }

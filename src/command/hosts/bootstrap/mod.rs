@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use nbctl_core::deploy::{self, Account, Preparation};
 use nbctl_core::failure::{ExitCode, Failure};
-use nbctl_core::inventory::{Host, Reach, Secret, Selection};
+use nbctl_core::inventory::{Host, Reach, Secret, Selection, contract_ranges};
 use nbctl_core::plan::{Action, Script, Step};
 use serde::Serialize;
 use tokio::sync::Semaphore;
@@ -209,7 +209,7 @@ fn shown(todo: &[Found<'_>]) -> String {
     }
     let group = |(hosts, missing): (Vec<&str>, &[Preparation])| {
         let lines: Vec<String> = missing.iter().map(|p| format!("\n  {}", p.title)).collect();
-        format!("{}:{}", hosts.join(", "), lines.concat())
+        format!("{}:{}", contract_ranges(hosts).join(", "), lines.concat())
     };
     let groups: Vec<String> = groups.into_iter().map(group).collect();
     groups.join("\n")

@@ -1,6 +1,7 @@
 //! What was measured, with what, and how to do it again.
 
 use super::{Block, Column, Row, Section, Table};
+use crate::inventory::contract_ranges;
 use crate::report::model::Report;
 use crate::report::number;
 use crate::run::HostInfo;
@@ -77,7 +78,7 @@ fn flags(report: &Report) -> Block {
             role.to_owned(),
             name.to_owned(),
             value.to_owned(),
-            hosts.join(", "),
+            contract_ranges(hosts).join(", "),
         ])
     });
     Block::table(Table {

@@ -218,9 +218,9 @@ fn result(stress: &StressJob, shares: &[Arc<Share>], ticks: &Ticks) -> Result<St
         statement: stress.statement.clone(),
         concurrency: stress.concurrency,
         warmup_ms: stress.warmup_s * 1000,
-        requests: sum.requests,
-        rows: sum.rows,
-        failed: sum.failed,
+        requests: sum.sums.requests,
+        rows: sum.sums.rows,
+        failed: sum.sums.failed,
         errors: sum.errors.list(),
         clocks: sum.clocks(),
         generator_cpu_percent: ticks.cpu_percent,
@@ -231,8 +231,8 @@ fn result(stress: &StressJob, shares: &[Arc<Share>], ticks: &Ticks) -> Result<St
         result,
         window: ticks.window(),
         histograms: vec![
-            EncodedClock::new("service", &sum.service)?,
-            EncodedClock::new("server", &sum.server)?,
+            EncodedClock::new("service", &sum.sums.service)?,
+            EncodedClock::new("server", &sum.sums.server)?,
         ],
         parameter_rows: 0,
     })

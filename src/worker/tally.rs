@@ -22,24 +22,20 @@ const MOST_CLASSES: usize = 64;
 pub(super) struct Errors(BTreeMap<(String, Option<i32>), (u64, String)>);
 
 /// Sums over the measured window.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Total {
+    pub(super) sums: Slice,
+    pub(super) errors: Errors,
+}
+
+/// One second of a thread, or a window of several.
+#[derive(Debug)]
+pub(super) struct Slice {
     pub(super) requests: u64,
     pub(super) failed: u64,
     pub(super) rows: u64,
     pub(super) service: Histogram<u64>,
     pub(super) server: Histogram<u64>,
-    pub(super) errors: Errors,
-}
-
-/// One second of a thread.
-#[derive(Debug)]
-pub(super) struct Slice {
-    requests: u64,
-    failed: u64,
-    rows: u64,
-    service: Histogram<u64>,
-    server: Histogram<u64>,
 }
 
 /// One thread's numbers.
@@ -118,50 +114,24 @@ fn shortened(text: &str) -> String {
     text.chars().take(300).collect()
 }
 
-impl Default for Total {
-    fn default() -> Self {
-        Self {
-            requests: 0,
-            failed: 0,
-            rows: 0,
-            service: histogram(),
-            server: histogram(),
-            errors: Errors::default(),
-        }
-    }
-}
-
 impl Total {
     fn take(&mut self, sample: &Sample<'_>) {
-        self.requests += 1;
-        match sample.outcome {
-            Ok(good) => {
-                self.rows += good.rows;
-                self.service.saturating_record(sample.service_us);
-                self.server.saturating_record(good.latency_us);
-            }
-            Err(wrong) => {
-                self.failed += 1;
-                self.errors.add(wrong);
-            }
+        self.sums.take(sample);
+        if let Err(wrong) = sample.outcome {
+            self.errors.add(wrong);
         }
     }
 
     fn merge(&mut self, other: &Self) {
-        self.requests += other.requests;
-        self.failed += other.failed;
-        self.rows += other.rows;
-        // Same bounds, so adding cannot fail.
-        self.service.add(&other.service).ok();
-        self.server.add(&other.server).ok();
+        self.sums.merge(&other.sums);
         self.errors.merge(&other.errors);
     }
 
     /// Quantiles of both clocks.
     pub(super) fn clocks(&self) -> Clocks {
         Clocks {
-            server: Quantiles::of(&self.server),
-            service: Quantiles::of(&self.service),
+            server: Quantiles::of(&self.sums.server),
+            service: Quantiles::of(&self.sums.service),
             response: None,
         }
     }
@@ -196,6 +166,7 @@ impl Slice {
         self.requests += other.requests;
         self.failed += other.failed;
         self.rows += other.rows;
+        // Same bounds, so adding cannot fail.
         self.service.add(&other.service).ok();
         self.server.add(&other.server).ok();
     }
@@ -343,8 +314,9 @@ mod tests {
         let (second, times) = reader.second(&shares, 6);
         assert_eq!((second.requests, times), (0, None));
         let total = total(&shares);
-        assert_eq!((total.requests, total.failed, total.rows), (3, 1, 4));
-        assert_eq!((total.service.len(), total.service.max()), (2, 300));
+        let sums = &total.sums;
+        assert_eq!((sums.requests, sums.failed, sums.rows), (3, 1, 4));
+        assert_eq!((sums.service.len(), sums.service.max()), (2, 300));
         assert_eq!(total.errors.list()[0].class, "timeout");
     }
 

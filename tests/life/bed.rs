@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::kill::Hosts;
+use crate::ran::nbctl;
 
 /// Files and processes of a cluster on a host, and the marks of a program that works there.
 const LISTING: &str = "find \"$HOME\" -mindepth 1 -not -path '*/.ssh*' | sort; for e in /proc/[0-9]*/exe; do readlink \"$e\"; done 2>/dev/null | grep nebula- | sort; true";
@@ -26,19 +27,7 @@ impl Bed {
 
 impl Hosts for Bed {
     fn command(&self, args: &[&str]) -> Command {
-        let at = args
-            .iter()
-            .position(|arg| *arg == "--")
-            .unwrap_or(args.len());
-        let (before, behind) = args.split_at(at);
-        let mut command = Command::new(env!("CARGO_BIN_EXE_nbctl"));
-        command
-            .args(before)
-            .arg("-i")
-            .arg(self.dir.join("inventory.yaml"))
-            .args(behind);
-        command.current_dir(self.work.path()).stdin(Stdio::null());
-        command
+        nbctl(self.work.path(), &self.dir.join("inventory.yaml"), args)
     }
 
     fn journal(&self) -> String {

@@ -9,7 +9,7 @@ use nebula_wire::client::{ConnectOptions, Connection};
 
 use crate::bed::journal;
 use crate::kill::Hosts;
-use crate::ran::Ran;
+use crate::ran::{Ran, nbctl};
 use crate::sshd::{Sshd, free_port};
 
 pub(crate) struct Place {
@@ -311,21 +311,9 @@ impl Place {
 }
 
 impl Hosts for Place {
-    /// What follows `--` is the command of `exec`, so the inventory comes before.
     fn command(&self, args: &[&str]) -> Command {
-        let at = args
-            .iter()
-            .position(|arg| *arg == "--")
-            .unwrap_or(args.len());
-        let (before, behind) = args.split_at(at);
-        let mut command = Command::new(env!("CARGO_BIN_EXE_nbctl"));
-        command
-            .args(before)
-            .arg("-i")
-            .arg(&self.inventory)
-            .args(behind);
+        let mut command = nbctl(self.dir(), &self.inventory, args);
         command.env("XDG_RUNTIME_DIR", self.sshd.dir.path());
-        command.current_dir(self.dir()).stdin(Stdio::null());
         command
     }
 

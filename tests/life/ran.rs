@@ -1,10 +1,22 @@
 //! A run of the program: how it ended and what it said.
 
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
 
 pub(crate) struct Ran {
     args: String,
     output: Output,
+}
+
+/// The program in `folder`, with an inventory. What follows `--` is the command of `exec`, so the inventory comes before.
+#[expect(clippy::disallowed_methods, reason = "the program under test")]
+pub(crate) fn nbctl(folder: &Path, inventory: &Path, args: &[&str]) -> Command {
+    let at = args.iter().position(|arg| *arg == "--");
+    let (before, behind) = args.split_at(at.unwrap_or(args.len()));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nbctl"));
+    command.args(before).arg("-i").arg(inventory).args(behind);
+    command.current_dir(folder).stdin(Stdio::null());
+    command
 }
 
 impl Ran {

@@ -167,8 +167,8 @@ impl Underway {
             series: Vec::new(),
         };
         let histograms = vec![
-            EncodedClock::new("service", &sum.service)?,
-            EncodedClock::new("server", &sum.server)?,
+            EncodedClock::new("service", &sum.sums.service)?,
+            EncodedClock::new("server", &sum.sums.server)?,
         ];
         out.emit(&Message::Import(Box::new(ImportDone {
             result,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::ran::Ran;
+use crate::ran::{Ran, nbctl};
 
 /// What can be seen of nbctl on a host: files, processes, containers, volumes, networks, images, open ports.
 const LISTING: &str = r#"
@@ -75,21 +75,31 @@ impl Bed {
     }
 
     /// Runs nbctl in `folder` with another inventory.
-    #[expect(clippy::disallowed_methods, reason = "the program under test")]
     pub(crate) fn nbctl_in(folder: &Path, inventory: &Path, args: &[&str]) -> Ran {
-        let at = args
-            .iter()
-            .position(|arg| *arg == "--")
-            .unwrap_or(args.len());
-        let (args, behind) = args.split_at(at);
-        let mut command = Command::new(env!("CARGO_BIN_EXE_nbctl"));
-        command
-            .args(args)
-            .arg("-i")
-            .arg(inventory)
-            .args(behind)
-            .current_dir(folder);
-        Ran::of(command, args)
+        Ran::of(nbctl(folder, inventory, args), args)
+    }
+
+    /// Puts packages and images into a bundle and loads it; gives an inventory that knows of neither.
+    pub(crate) fn bundled(&self) -> PathBuf {
+        let file = self.work.path().join("bundle.tar");
+        let file = file.display().to_string();
+        self.nbctl(&["bundle", "save", &file]).good();
+        self.nbctl(&["bundle", "load", &file]).good();
+        std::fs::remove_file(&file).expect("the bundle");
+        let text = std::fs::read_to_string(self.dir.join("inventory.yaml")).expect("inventory");
+        let (head, rest) = text.split_once("packages: ").expect("packages");
+        let (_, rest) = rest.split_once(", ").expect("more keys");
+        let (middle, rest) = rest.split_once("monitor: {").expect("monitor");
+        let (_, rest) = rest.split_once('}').expect("its end");
+        let path = self.work.path().join("offline.yaml");
+        std::fs::write(&path, format!("{head}{middle}monitor: {{}}{rest}")).expect("inventory");
+        path
+    }
+
+    /// Runs nbctl with what [`Bed::bundled`] gave, and without a network.
+    pub(crate) fn offline(&self, inventory: &Path, args: &[&str]) -> Ran {
+        let args = [args, &["--offline"]].concat();
+        Self::nbctl_in(self.work.path(), inventory, &args)
     }
 
     /// What is on the hosts.

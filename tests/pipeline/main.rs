@@ -37,12 +37,14 @@ fn one_line_through() {
         .says("nothing to do");
     assert_eq!(bed.listing(), before, "a dry run changed something");
 
-    bed.nbctl(&["deploy", "--yes"])
+    let bundled = bed.bundled();
+    bed.offline(&bundled, &["deploy", "--yes"])
         .good()
         .says("deployed and verified");
+    // The folder that the inventory names holds the same.
     bed.nbctl(&["deploy", "--yes"]).good().says("nothing to do");
     bed.nbctl(&["status"]).good().says("equals its inventory");
-    bed.nbctl(&["monitor", "up", "--yes"]).good();
+    bed.offline(&bundled, &["monitor", "up", "--yes"]).good();
     bed.nbctl(&["monitor", "up", "--yes"])
         .good()
         .says("nothing to do");

@@ -35,6 +35,9 @@ async fn save(args: &BundleSave, ctx: &Context) -> anyhow::Result<()> {
     if let Some(folder) = images(args, ctx, scratch.path()).await? {
         parts.extend(bundle::folder(&folder, "images")?);
     }
+    if let Some(dir) = &args.engine {
+        parts.extend(bundle::engine_parts(dir)?);
+    }
     for dir in &args.data {
         let name = std::path::absolute(dir)?;
         let name = name.file_name().unwrap_or_default().to_string_lossy();
@@ -86,13 +89,14 @@ fn load(file: &Path, global: &Global, reporter: &Reporter) -> anyhow::Result<()>
     let places = bundle::Places {
         packages: state.join(package::SHELF),
         images: state.join(monitor::BUNDLED_IMAGES),
+        engine: state.join(bundle::ENGINE),
         data: global.state_dir.join(DATA),
         staging: state.join("bundle.new"),
     };
     let manifest = bundle::load(file, &places, &*reporter.sink())?;
     let data = places.data.display();
     let text = format!(
-        "{}\nloaded: packages and images are found by --offline; data sets are in {data}",
+        "{}\nloaded: packages, images and engine are found by --offline; data sets are in {data}",
         shown(file, &manifest)
     );
     reporter.result(&text, &json!({ "manifest": manifest, "data": places.data }))?;

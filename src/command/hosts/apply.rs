@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use nbctl_core::deploy::{self, Repair};
+use nbctl_core::deploy::{self, EngineSources, Repair};
 use nbctl_core::failure::Failure;
 use nbctl_core::plan::Plan;
 use nbctl_core::units::HostName;
@@ -14,6 +14,7 @@ use nbctl_core::units::HostName;
 use super::check::Seen;
 use crate::command::{Working, confirm};
 use crate::context::Context;
+use crate::phase::bundle;
 use crate::remote::Fleet;
 
 /// Folder of a cluster's state that holds a folder for each time.
@@ -27,9 +28,13 @@ pub(super) async fn run(
     only: &[String],
 ) -> Result<bool, Failure> {
     known(seen, only)?;
-    let network = !ctx.global.offline;
+    let files = bundle::engine(&ctx.state_dir.join(bundle::ENGINE)).await?;
+    let sources = EngineSources {
+        files: &files,
+        network: !ctx.global.offline,
+    };
     let repair = seen.given(ctx, |given| {
-        deploy::repair(given, &seen.checks, only, network)
+        deploy::repair(given, &seen.checks, only, &sources)
     });
     if repair.plan.is_empty() {
         ctx.sink.note("nothing that could be changed".to_owned());

@@ -35,17 +35,36 @@ pub(super) async fn run(
     let applied = working.apply(ctx, &many.fleet, &plan).await;
     many.fleet.end().await;
     applied?;
+    done(&plan, &folder)?;
     let text = format!("{}: as before on {} hosts", ctx.cluster.name, plan.len());
     let value = serde_json::json!({ "cluster": ctx.cluster.name, "hosts": plan.len() });
     ctx.reporter.result(&text, &value)?;
     Ok(ExitCode::Good)
 }
 
+/// The next undo without a folder means the change before.
+fn done(plan: &Plan, folder: &Path) -> Result<(), Failure> {
+    let steps = plan.stages.iter().flat_map(|stage| &stage.steps);
+    for host in steps.filter_map(|step| step.host.as_ref()) {
+        let file = folder.join(format!("{host}.sh"));
+        std::fs::rename(&file, folder.join(format!("{host}.sh.done"))).map_err(|error| {
+            Failure::usage(format!("cannot note that it was taken back: {error}"))
+                .at(file.display().to_string())
+        })?;
+    }
+    Ok(())
+}
+
+/// Of the changes that were not taken back.
 fn newest(ctx: &Context) -> Result<PathBuf, Failure> {
     let folder = ctx.cluster_dir().join(FOLDER);
-    let times = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-    times.map(|entry| entry.path()).max().ok_or_else(|| {
-        Failure::usage("nothing was changed from here by `hosts check --apply`")
+    let entries = |path: &Path| std::fs::read_dir(path).into_iter().flatten().flatten();
+    let is_left = |path: &PathBuf| {
+        entries(path).any(|entry| entry.path().extension().is_some_and(|e| e == "sh"))
+    };
+    let times = entries(&folder).map(|entry| entry.path());
+    times.filter(is_left).max().ok_or_else(|| {
+        Failure::usage("nothing is left that `hosts check --apply` changed from here")
             .at(folder.display().to_string())
     })
 }

@@ -47,7 +47,7 @@ pub(super) async fn run(ctx: &Context, from: Option<&str>) -> anyhow::Result<Exi
         let targets = verify(ctx, &seen, &up, &mut failed).await;
         // Prometheus looks at its target files in its own time; that is told apart from ours.
         let scraping = waiting.elapsed();
-        let text = summary(ctx, changed, &targets, own, scraping);
+        let text = summary(ctx, (changed, failed.is_empty()), &targets, own, scraping);
         ctx.reporter.result(
             &text,
             &json!({
@@ -191,7 +191,7 @@ fn down(targets: &[Target], lost: &[String]) -> Option<Failure> {
 
 fn summary(
     ctx: &Context,
-    changed: usize,
+    (changed, whole): (usize, bool),
     targets: &[Target],
     own: Duration,
     scraping: Duration,
@@ -203,7 +203,8 @@ fn summary(
         .filter(|target| target.health == "up")
         .count();
     let what = match changed {
-        0 => "nothing to do".to_owned(),
+        0 if whole => "nothing to do".to_owned(),
+        steps if !whole => format!("monitoring is not whole, {steps} steps"),
         steps => format!("monitoring is up, {steps} steps"),
     };
     let mut text = format!("{name}: {what} ({own:.1} s)");

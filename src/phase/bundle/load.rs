@@ -19,6 +19,8 @@ pub struct Places {
     pub packages: PathBuf,
     /// The images; those of an earlier bundle are replaced.
     pub images: PathBuf,
+    /// The packages of a Docker engine; those of an earlier bundle are replaced.
+    pub engine: PathBuf,
     /// The data sets, each in a folder of its name.
     pub data: PathBuf,
     /// Where everything is verified first; on the same file system as the others, emptied before and after.
@@ -28,7 +30,7 @@ pub struct Places {
 /// Verifies a bundle and puts its parts in their places.
 ///
 /// # Errors
-/// It is damaged, or names something else than packages, images and data; a data set of that name is there with other
+/// It is damaged, or names something else than these; a data set of that name is there with other
 /// content; the disk says no. Then nothing was put anywhere.
 pub fn load(file: &Path, places: &Places, sink: &dyn Sink) -> Result<Manifest, Failure> {
     let manifest = read(file)?;
@@ -125,7 +127,7 @@ fn known(name: &str) -> Result<(), String> {
     let plain = |part: Component<'_>| matches!(part, Component::Normal(_));
     let depth = Path::new(name).components().count();
     let fits = match name.split('/').next() {
-        Some("packages" | "images") => depth == 2,
+        Some("packages" | "images" | "engine") => depth == 2,
         Some("data") => depth >= 3,
         _ => false,
     };
@@ -157,9 +159,11 @@ fn settle(manifest: &Manifest, places: &Places) -> Result<(), Failure> {
             shelf.take(&places.staging.join(&entry.name), name, entry.sha256)?;
         }
     }
-    if staged("images").is_dir() {
-        drop(fs::remove_dir_all(&places.images));
-        fs::rename(staged("images"), &places.images).map_err(cannot)?;
+    for (kind, place) in [("images", &places.images), ("engine", &places.engine)] {
+        if staged(kind).is_dir() {
+            drop(fs::remove_dir_all(place));
+            fs::rename(staged(kind), place).map_err(cannot)?;
+        }
     }
     Ok(())
 }
@@ -218,6 +222,7 @@ mod tests {
         Places {
             packages: state.join("packages"),
             images: state.join("images"),
+            engine: state.join("engine"),
             data: root.join("data"),
             staging: state.join("bundle.new"),
         }
@@ -228,6 +233,7 @@ mod tests {
         let parts = [
             ("packages/nebula-graph-3.8.0.el7.x86_64.rpm", "package"),
             ("images/index.yaml", "format: 1"),
+            ("engine/docker.io_1_amd64.deb", "engine"),
             ("data/snb/dynamic/person.csv", "id|name"),
         ];
         let parts = parts.map(|(name, text)| {
@@ -247,7 +253,7 @@ mod tests {
     fn what_was_saved_is_loaded_where_it_is_looked_for() {
         let root = tempfile::tempdir().unwrap();
         let (file, places) = (bundle(root.path()), places(root.path()));
-        assert_eq!(read(&file).unwrap().files.len(), 3);
+        assert_eq!(read(&file).unwrap().files.len(), 4);
         load(&file, &places, &Silent).unwrap();
         load(&file, &places, &Silent).unwrap();
         let text = |path: PathBuf| fs::read_to_string(path).unwrap();
@@ -255,6 +261,7 @@ mod tests {
         let name = "nebula-graph-3.8.0.el7.x86_64.rpm";
         assert_eq!(text(shelf.path(name, Sha256::of(b"package"))), "package");
         assert_eq!(text(places.images.join("index.yaml")), "format: 1");
+        assert_eq!(text(places.engine.join("docker.io_1_amd64.deb")), "engine");
         assert_eq!(text(places.data.join("snb/dynamic/person.csv")), "id|name");
         assert!(!places.staging.exists());
 
@@ -287,7 +294,12 @@ mod tests {
 
     #[test]
     fn names_cannot_lead_out() {
-        for good in ["packages/a", "images/index.yaml", "data/snb/a/b.csv"] {
+        for good in [
+            "packages/a",
+            "engine/a.deb",
+            "images/index.yaml",
+            "data/snb/a/b.csv",
+        ] {
             assert!(known(good).is_ok(), "{good}");
         }
         let bad = [

@@ -3,6 +3,7 @@
 //! Duties: nothing is put in its place before all of it was verified; a name in a bundle cannot lead out of its folder;
 //! nothing is compressed, since packages and images are already.
 
+mod engine;
 mod load;
 
 use std::fs::File;
@@ -14,6 +15,7 @@ use nbctl_core::units::Sha256;
 use serde::{Deserialize, Serialize};
 use sha2::Digest as _;
 
+pub use self::engine::{ENGINE, engine, engine_parts};
 pub use self::load::{Places, load};
 
 use crate::event::{Event, Sink};
@@ -41,7 +43,7 @@ pub struct Manifest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// `packages/…`, `images/…` or `data/<set>/…`.
+    /// `packages/…`, `images/…`, `engine/…` or `data/<set>/…`.
     pub name: String,
     /// Size.
     pub bytes: u64,

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use nbctl_core::deploy::{self, Check, Given, Observed, Rendered, Repair};
+use nbctl_core::deploy::{
+    self, Check, EngineFile, EngineSources, Given, Observed, Rendered, Repair,
+};
 use nbctl_core::failure::Failure;
-use nbctl_core::units::HostName;
+use nbctl_core::units::{HostName, Sha256};
 use serde::Deserialize;
 
 use super::world::World;
@@ -39,6 +41,9 @@ struct Case {
     /// Hosts that do not answer, and why.
     #[serde(default)]
     lost: BTreeMap<HostName, String>,
+    /// Packages of an engine that a bundle brought.
+    #[serde(default)]
+    engine: Vec<String>,
     /// What `--apply` would change, stage by stage, and the words of the undo script behind it.
     #[serde(default)]
     changes: Vec<String>,
@@ -84,9 +89,23 @@ fn rows(table: &Table, case: &Case) -> (Rows, Repair) {
         control: "control",
     };
     let checks = deploy::preflight(&given, &lost);
-    let repair = deploy::repair(&given, &checks, &[], true);
+    let files: Vec<EngineFile> = case.engine.iter().map(|name| engine_file(name)).collect();
+    let sources = EngineSources {
+        files: &files,
+        network: true,
+    };
+    let repair = deploy::repair(&given, &checks, &[], &sources);
     let row = |check: Check| (row(&check), check.fix);
     (checks.into_iter().map(row).collect(), repair)
+}
+
+fn engine_file(name: &str) -> EngineFile {
+    EngineFile {
+        name: name.to_owned(),
+        source: format!("engine/{name}"),
+        bytes: 1,
+        sha256: Sha256::of(name.as_bytes()),
+    }
 }
 
 fn titles(repair: &Repair) -> Vec<String> {

@@ -13,8 +13,10 @@ use super::check::{SETTINGS, Setting};
 use super::{Check, Given, Level, OPEN_FILES, scripts};
 use crate::facts::{HostFacts, quoted};
 use crate::inventory::Host;
-use crate::plan::{Plan, Step};
+use crate::plan::{Action, Plan, Step, Upload};
 use crate::units::HostName;
+
+pub use engine::{EngineFile, EngineSources};
 
 const LIBRARY: &str = include_str!("repair.sh");
 const SYSCTL: &str = "/etc/sysctl.d/60-nbctl.conf";
@@ -41,11 +43,17 @@ struct Change {
     script: String,
     undo: String,
     timeout: Duration,
+    /// Sent before.
+    files: Vec<Upload>,
 }
 
-/// Changes for every row that did not pass and is called like one of `only` (empty: any). `network`: packages may be
-/// fetched.
-pub fn repair(given: &Given<'_>, checks: &[Check], only: &[String], network: bool) -> Repair {
+/// Changes for every row that did not pass and is called like one of `only` (empty: any).
+pub fn repair(
+    given: &Given<'_>,
+    checks: &[Check],
+    only: &[String],
+    engine: &EngineSources<'_>,
+) -> Repair {
     let mut all = Repair::default();
     let mut stages: Vec<(String, Vec<Step>)> = Vec::new();
     for host in &given.cluster.hosts {
@@ -58,21 +66,27 @@ pub fn repair(given: &Given<'_>, checks: &[Check], only: &[String], network: boo
                 |c: &&Check| c.host == host.name && c.check == name && c.level != Level::Pass;
             meant && checks.iter().any(|c| wrong(&c))
         };
-        let changes = of_host(given, host, facts, &asked, network);
+        let changes = of_host(given, host, facts, &asked, engine);
         if !changes.is_empty() {
             all.undo.insert(host.name.clone(), undo(&changes));
         }
         for change in changes {
+            for upload in &change.files {
+                let title = format!("send {}", upload.path.name());
+                let step = Step::on(&host.name, title, Action::Upload(upload.clone()));
+                in_stage(
+                    &mut stages,
+                    format!("{}: send packages", change.stage),
+                    step,
+                );
+            }
             let script = format!("{LIBRARY}\n{}", change.script);
             let step = Step::on(
                 &host.name,
                 change.title,
                 scripts::sudo(script, change.timeout),
             );
-            match stages.iter_mut().find(|(name, _)| *name == change.stage) {
-                Some((_, steps)) => steps.push(step),
-                None => stages.push((change.stage, vec![step])),
-            }
+            in_stage(&mut stages, change.stage, step);
         }
     }
     for (name, steps) in stages {
@@ -81,12 +95,19 @@ pub fn repair(given: &Given<'_>, checks: &[Check], only: &[String], network: boo
     all
 }
 
+fn in_stage(stages: &mut Vec<(String, Vec<Step>)>, stage: String, step: Step) {
+    match stages.iter_mut().find(|(name, _)| *name == stage) {
+        Some((_, steps)) => steps.push(step),
+        None => stages.push((stage, vec![step])),
+    }
+}
+
 fn of_host(
     given: &Given<'_>,
     host: &Host,
     facts: &HostFacts,
     asked: &dyn Fn(&str) -> bool,
-    network: bool,
+    engine: &EngineSources<'_>,
 ) -> Vec<Change> {
     let settings = SETTINGS.iter().filter(|setting| asked(setting.check));
     let mut all: Vec<Change> = settings
@@ -102,7 +123,7 @@ fn of_host(
         all.extend(firewall(given, host, facts));
     }
     if asked("engine") {
-        all.extend(engine::change(given, facts, network));
+        all.extend(engine::change(given, facts, engine));
     }
     all
 }
@@ -148,6 +169,7 @@ fn kernel(setting: &Setting, facts: &HostFacts) -> Option<Change> {
             quote([file, &key])
         ),
         timeout: QUICK,
+        files: Vec::new(),
     })
 }
 
@@ -170,6 +192,7 @@ fn limits(facts: &HostFacts, item: &str, value: &str) -> Change {
         script: [keep("soft"), keep("hard")].join("\n"),
         undo: [drop("soft"), drop("hard")].join("\n"),
         timeout: QUICK,
+        files: Vec::new(),
     }
 }
 
@@ -210,5 +233,6 @@ fn firewall(given: &Given<'_>, host: &Host, facts: &HostFacts) -> Option<Change>
         script,
         undo,
         timeout: QUICK,
+        files: Vec::new(),
     })
 }

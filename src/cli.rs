@@ -331,10 +331,10 @@ pub enum Sandbox {
 pub struct SandboxUp {
     /// How many hosts: the first one monitors and loads, the others are the cluster
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=20))]
-    #[arg(conflicts_with = "local")]
+    #[arg(conflicts_with = "SandboxPick")]
     pub hosts: u8,
     /// Release line of a local cluster
-    #[arg(long, default_value = "3.8.0", requires = "local")]
+    #[arg(long, default_value = "3.8.0", requires = "SandboxPick")]
     pub line: String,
     #[command(flatten)]
     pub pick: SandboxPick,
@@ -346,8 +346,8 @@ pub struct SandboxPick {
     /// Three processes of this machine instead of hosts
     #[arg(long)]
     pub local: bool,
-    /// Name of a local cluster; several can be up side by side [default: local]
-    #[arg(long, value_name = "NAME", requires = "local")]
+    /// Name of a local cluster, which is meant then; several can be up side by side [default: local]
+    #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
 }
 

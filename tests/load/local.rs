@@ -93,9 +93,10 @@ fn up_twice_side_by_side_and_gone() {
     );
     load_is_put_on_it(&place);
     dead_ones_come_back(&place);
+    is_told_elsewhere();
     assert!(
         place
-            .says("sandbox down --local --name old", 0)
+            .says("sandbox down --name old", 0)
             .contains("old: gone")
     );
     assert!(place.processes("old").is_empty() && !place.home("old").exists());
@@ -104,6 +105,12 @@ fn up_twice_side_by_side_and_gone() {
     assert!(place.processes("local").is_empty() && !place.home("local").exists());
     assert!(!place.state.path().join(".nbctl/last-inventory").exists());
     assert!(place.says("sandbox down --local", 0).contains("not there"));
+}
+
+/// From another folder, a word of success would leave it running.
+fn is_told_elsewhere() {
+    let said = Place::new().unwrap().says("sandbox down --name old", 2);
+    assert!(said.contains("brought up from another folder"), "{said}");
 }
 
 /// The other commands take it like any cluster, without ssh.

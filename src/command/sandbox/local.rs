@@ -67,6 +67,11 @@ impl<'a> Local<'a> {
         self.home.join(INVENTORY)
     }
 
+    /// Up or not, or half of it.
+    pub(super) fn is_there(&self) -> bool {
+        self.home.exists()
+    }
+
     fn exists(&self) -> bool {
         self.inventory().is_file()
     }
@@ -163,7 +168,7 @@ pub(super) async fn up(
         return Err(Failure::usage(format!("{} is of line {built}", local.name))
             .at(local.home.display().to_string())
             .hint(format!(
-                "`nbctl sandbox down --local --name {}` first, or take another --name",
+                "`nbctl sandbox down --name {}` first, or take another --name",
                 local.name
             ))
             .into());
@@ -207,7 +212,7 @@ fn tell(ctx: &Context, word: &str, seconds: f64) -> io::Result<()> {
 /// Stops and removes each of `all`.
 pub(super) async fn down(all: &[Local<'_>], reporter: &Reporter) -> anyhow::Result<ExitCode> {
     for local in all {
-        let was_there = local.home.exists();
+        let was_there = local.is_there();
         let mut folder = None;
         if local.exists() {
             let ctx = local.context(reporter)?;

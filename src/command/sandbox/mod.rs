@@ -1,6 +1,7 @@
 //! `nbctl sandbox up|down|status|package`: hosts of this machine, or three processes, and the stand-in's package, for a
 //! first look and for tests. The only place that knows the sandbox is not NebulaGraph.
 
+mod elsewhere;
 mod hosts;
 mod local;
 
@@ -40,6 +41,9 @@ pub(super) async fn run(
             if all.is_empty() {
                 return hosts::down(&Bed::new(global)?, reporter).await;
             }
+            if let Some(name) = &pick.name {
+                known(name, &all)?;
+            }
             local::down(&all, reporter).await
         }
         Sandbox::Status(pick) => {
@@ -53,7 +57,7 @@ pub(super) async fn run(
 }
 
 async fn up(args: &SandboxUp, global: &Global, reporter: &Reporter) -> anyhow::Result<ExitCode> {
-    if !args.pick.local {
+    if !args.pick.local && args.pick.name.is_none() {
         return hosts::up(&Bed::new(global)?, args.hosts, reporter).await;
     }
     let name = args.pick.name.as_deref().unwrap_or(local::DEFAULT_NAME);
@@ -70,6 +74,24 @@ fn picked<'a>(pick: &SandboxPick, global: &'a Global) -> Result<Vec<Local<'a>>, 
         return Ok(vec![Local::new(global, local::DEFAULT_NAME)?]);
     }
     Ok(all)
+}
+
+/// A name that means nothing here must not let its daemons run on behind a word of success.
+fn known(name: &str, all: &[Local<'_>]) -> Result<(), Failure> {
+    if all.iter().any(Local::is_there) {
+        return Ok(());
+    }
+    let Some(state) = elsewhere::state_dir_of(name) else {
+        return Ok(());
+    };
+    let state = state.display();
+    Err(Failure::usage(format!(
+        "{name} runs, and was brought up from another folder"
+    ))
+    .at(state.to_string())
+    .hint(format!(
+        "nbctl sandbox down --name {name} --state-dir {state}"
+    )))
 }
 
 fn build(args: &SandboxPackage, making: Making) -> Result<PathBuf, Failure> {

@@ -158,6 +158,7 @@ impl Told {
             argv: &argv,
             first: b"",
             beat: BEAT,
+            sudo: self.sudo.then(|| self.limit.unwrap_or(Duration::MAX)),
             cancel: &never,
         };
         let mut last = String::new();

@@ -54,6 +54,7 @@ pub(super) async fn run(
         argv: &[program.as_str(), "worker"],
         first: &first,
         beat: BEAT,
+        sudo: None,
         cancel: &bench.cancel,
     };
     let output = bench

@@ -8,6 +8,7 @@
 mod bridge;
 mod control_dir;
 mod download;
+mod ending;
 mod exec;
 mod fake;
 mod files;
@@ -51,6 +52,7 @@ pub use self::ssh_forward::Reverse;
 pub use self::stream::Dialogue;
 pub use self::target::Target;
 
+use self::ending::KillOnDrop;
 use self::exec::{Beyond, Input, Lost, Raw, Running, collect, within};
 use self::ssh::Failed;
 
@@ -260,8 +262,18 @@ impl Link {
         let mut guard = KillOnDrop::new(self, job);
         let mut raw = Raw::default();
         let mark = script::end_mark(&job.token);
-        let work = collect(running, input, &mark, beyond, &mut raw);
-        let ended = within(job.timeout + GRACE, work).await;
+        let work = within(
+            job.timeout + GRACE,
+            collect(running, input, &mark, beyond, &mut raw),
+        );
+        let ended = tokio::select! {
+            ended = work => ended,
+            failure = self.stuck(job, self.patience(job)) => {
+                // Not under sudo, which would wait, too.
+                guard.sudo = false;
+                return Err(failure);
+            }
+        };
         let late = begun.elapsed() >= job.timeout;
         let failure = match ended {
             Some(Ok(())) if !(late && timed_out(raw.code)) => {
@@ -279,24 +291,6 @@ impl Link {
         self.kill(&job.token, job.sudo).await;
         guard.armed = false;
         Err(failure)
-    }
-
-    /// Ends the scripts that a process which was killed left behind on the host, by what their tokens begin with
-    /// ([`scripts_of_process`] of that process).
-    pub async fn end_scripts(&self, token: &str) {
-        self.kill(token, self.sudo).await;
-    }
-
-    async fn kill(&self, token: &str, sudo: bool) {
-        let own = script::token();
-        let argv = script::argv(&own, sudo, KILL_LIMIT);
-        let input = Input::Bytes(script::framed(&script::kill_text(token)).into_bytes());
-        if let Ok(running) = self.spawn(&argv, &input).await {
-            let (mut raw, mark) = (Raw::default(), script::end_mark(&own));
-            let mut beyond = Beyond::Refused(MAX_STDOUT);
-            let work = collect(running, &input, &mark, &mut beyond, &mut raw);
-            drop(within(KILL_LIMIT, work).await);
-        }
     }
 
     fn too_late(&self, job: &Job<'_>, raw: &Raw) -> Failure {
@@ -355,36 +349,4 @@ fn fake_script(title: &str) -> Script {
 /// 137 and 143 are what `timeout(1)` or a shell make of the signals it sends.
 fn timed_out(code: i32) -> bool {
     [script::TIMED_OUT, 137, 143].contains(&code)
-}
-
-/// Ends the remote tree of a run that is given up from outside; ssh alone would leave it running.
-struct KillOnDrop {
-    link: Link,
-    token: String,
-    sudo: bool,
-    armed: bool,
-}
-
-impl KillOnDrop {
-    fn new(link: &Link, job: &Job<'_>) -> Self {
-        Self {
-            link: link.clone(),
-            token: job.token.clone(),
-            sudo: job.sudo,
-            armed: true,
-        }
-    }
-}
-
-impl Drop for KillOnDrop {
-    fn drop(&mut self) {
-        if !self.armed {
-            return;
-        }
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            let (link, token, sudo) = (self.link.clone(), self.token.clone(), self.sudo);
-            let end = async move { link.kill(&token, sudo).await };
-            drop(self.link.endings.spawn_on(end, &runtime));
-        }
-    }
 }

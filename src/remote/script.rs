@@ -27,16 +27,19 @@ const WRAP: &str = concat!(
 const SUDO: &str = "if [ \"$(id -u)\" = 0 ]; then S=; else S=\"sudo -n\"; fi; ";
 const NO_SUDO: &str = "S=; ";
 
-/// Asks every process group in which a process carries the token to end, then insists. `printf` is built in,
-/// so the token shows in no process of this script.
-const KILL: &str = r#"groups_of() {
+/// Process groups in which a process carries the token. `printf` is built in, so the token shows in no process of this
+/// script.
+const GROUPS: &str = r#"groups_of() {
   printf '%s\n' TOKEN | grep -lF -f - /proc/[0-9]*/cmdline 2>/dev/null | while IFS= read -r f; do
     s=$(cat "${f%/cmdline}/stat" 2>/dev/null) || continue
     set -- ${s##*) }
     echo "$3"
   done | sort -u
 }
-own=$(cat /proc/$$/stat); set -- ${own##*) }; own=$3
+"#;
+
+/// Asks each of them to end, then insists.
+const KILL: &str = r#"own=$(cat /proc/$$/stat); set -- ${own##*) }; own=$3
 end() {
   for g in $(groups_of); do
     if [ "$g" -gt 1 ] && [ "$g" != "$own" ]; then kill -s "$1" -- "-$g" 2>/dev/null; fi
@@ -49,6 +52,27 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
 done
 end KILL
 exit 0"#;
+
+/// Says `waits` when a sudo in one of them has had no child for a second: what it shall run is its child.
+const WAITING: &str = r#"waiting() {
+  groups=" $(groups_of | tr '\n' ' ') " sudos= parents=
+  for f in /proc/[0-9]*/stat; do
+    IFS= read -r s 2>/dev/null <"$f" || continue
+    set -- ${s%% *} ${s##*) }
+    parents="$parents $3 "
+    case $s in *' (sudo) '*) case $groups in *" $4 "*) sudos="$sudos $1" ;; esac ;; esac
+  done
+  for p in $sudos; do
+    case $parents in *" $p "*) ;; *) echo "$p" ;; esac
+  done
+}
+first=$(waiting)
+if [ -z "$first" ]; then exit 0; fi
+sleep 1
+second=" $(waiting | tr '\n' ' ') "
+for p in $first; do
+  case $second in *" $p "*) echo waits; exit 0 ;; esac
+done"#;
 
 /// A name for one run that no other run has, here or elsewhere; none is the beginning of another.
 pub(super) fn token() -> String {
@@ -113,7 +137,12 @@ pub fn unless(check: &str, action: &str) -> String {
 
 /// Script that ends every process group in which a process carries `token`.
 pub(super) fn kill_text(token: &str) -> String {
-    KILL.replace("TOKEN", token)
+    format!("{GROUPS}{KILL}").replace("TOKEN", token)
+}
+
+/// Script that says `waits` when a process tree that carries `token` is held up by a sudo that has not begun.
+pub(super) fn waiting_text(token: &str) -> String {
+    format!("{GROUPS}{WAITING}").replace("TOKEN", token)
 }
 
 fn strings(texts: &[&str]) -> Vec<String> {

@@ -32,6 +32,8 @@ pub struct Dialogue<'a> {
     pub first: &'a [u8],
     /// Between two signs of life (an empty line).
     pub beat: Duration,
+    /// It runs under sudo, which has to begin within this time.
+    pub sudo: Option<Duration>,
     /// Ends it early.
     pub cancel: &'a CancellationToken,
 }
@@ -61,7 +63,10 @@ impl Link {
         };
         let mut guard = KillOnDrop::new(self, &job);
         let mut raw = Raw::default();
-        let talked = talk(running, dialogue, line, &mut raw).await;
+        let talked = tokio::select! {
+            talked = talk(running, dialogue, line, &mut raw) => talked,
+            failure = self.stuck(&job, dialogue.sudo) => return Err(failure),
+        };
         match talked {
             Ok(()) => {
                 guard.armed = false;

@@ -2,6 +2,7 @@
 
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -111,19 +112,20 @@ async fn a_host_lost_in_mid_upload_keeps_no_part_under_the_name() {
     assert!(!there.exists(), "a part lies under the name");
 }
 
+/// The host of the test, where this script is `sudo`.
+async fn with_sudo(bin: &Path, text: &str) -> Option<Place> {
+    let sudo = bin.join("sudo");
+    std::fs::write(&sudo, text).unwrap();
+    std::fs::set_permissions(&sudo, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    Place::behind(&format!("SetEnv PATH={}:{path}", bin.display())).await
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refused_sudo_is_one_line() {
     let bin = tempfile::tempdir().unwrap();
-    let sudo = bin.path().join("sudo");
-    std::fs::write(
-        &sudo,
-        "#!/bin/sh\necho 'sudo: a password is required' >&2\nexit 1\n",
-    )
-    .unwrap();
-    std::fs::set_permissions(&sudo, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let path = std::env::var("PATH").unwrap();
-    let sshd = format!("SetEnv PATH={}:{path}", bin.path().display());
-    let Some(place) = Place::behind(&sshd).await else {
+    let text = "#!/bin/sh\necho 'sudo: a password is required' >&2\nexit 1\n";
+    let Some(place) = with_sudo(bin.path(), text).await else {
         return;
     };
     let ran = place
@@ -131,6 +133,23 @@ async fn a_refused_sudo_is_one_line() {
         .fails(3);
     ran.says("sudo refuses: a password is required").says("one");
     ran.says("hint: allow it without a password");
+}
+
+/// As one does whose PAM asks a server that is down.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sudo_that_hangs_is_one_line() {
+    let bin = tempfile::tempdir().unwrap();
+    let pipe = bin.path().join("pipe");
+    let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    let text = format!("#!/bin/sh\nread -r never <{}\n", pipe.display());
+    let Some(place) = with_sudo(bin.path(), &text).await else {
+        return;
+    };
+    let ran = place.nbctl(&["exec", "--sudo", "--timeout", "2", "--", "touch here"]);
+    let ran = ran.fails(3);
+    ran.says("sudo has not begun after 2 s").says("one");
+    ran.says("hint: log in there and try `sudo -n true`");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -26,6 +26,13 @@ use crate::runner::Graph;
 const FACTORY_PASSWORD: &str = "nebula";
 /// Connecting and answering an administrative statement.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// For how long a statement is sent again whose answer was lost; metads that were just started and busy hosts take their
+/// time.
+const AGAIN: Duration = Duration::from_mins(1);
+const PAUSE: Duration = Duration::from_secs(1);
+/// What is told of a statement that may have been executed or not.
+const LOST: &str = "no answer came";
 
 /// Login to the graph service of a cluster.
 pub struct GraphService {
@@ -92,6 +99,19 @@ impl GraphService {
             .hint("`nbctl status` shows which daemons run"))
     }
 
+    async fn once(&self, fleet: &Fleet, statement: &Statement) -> Result<StepOutcome, Failure> {
+        let mut session = self.session(fleet).await?;
+        let done = session.rows(&statement.text).await;
+        session.close().await;
+        match (done, &statement.tolerate) {
+            (Ok(_), _) => Ok(StepOutcome::Done),
+            (Err(failure), Some(text)) if failure.what.contains(text.as_str()) => {
+                Ok(StepOutcome::AlreadySo)
+            }
+            (Err(failure), _) => Err(failure),
+        }
+    }
+
     async fn open(&self, fleet: &Fleet, endpoint: &str) -> Result<GraphSession, Failure> {
         self.open_at(fleet.dial(endpoint).await?).await
     }
@@ -156,7 +176,7 @@ impl GraphSession {
             .connection
             .execute(self.session.id, statement.as_bytes())
             .await
-            .map_err(|error| Failure::cluster(error.to_string()).at(place.clone()))?;
+            .map_err(|error| Failure::cluster(format!("{LOST}: {error}")).at(place.clone()))?;
         if !reply.is_ok() {
             let text = reply.error_text().into_owned();
             let class = release.map(|line| classify(line, reply.code(), reply.error_msg()).name);
@@ -183,15 +203,16 @@ impl Graph for GraphService {
         statement: &'a Statement,
     ) -> BoxFuture<'a, Result<StepOutcome, Failure>> {
         async move {
-            let mut session = self.session(fleet).await?;
-            let done = session.rows(&statement.text).await;
-            session.close().await;
-            match (done, &statement.tolerate) {
-                (Ok(_), _) => Ok(StepOutcome::Done),
-                (Err(failure), Some(text)) if failure.what.contains(text.as_str()) => {
-                    Ok(StepOutcome::AlreadySo)
+            let end = Instant::now() + AGAIN;
+            loop {
+                let failure = match self.once(fleet, statement).await {
+                    Err(failure) if statement.tolerate.is_some() && is_lost(&failure) => failure,
+                    ended => return ended,
+                };
+                if Instant::now() >= end {
+                    return Err(failure);
                 }
-                (Err(failure), _) => Err(failure),
+                tokio::time::sleep(PAUSE).await;
             }
         }
         .boxed()
@@ -218,6 +239,11 @@ impl Graph for GraphService {
         }
         .boxed()
     }
+}
+
+/// It may have been executed or not; whoever tolerates "already so" can send it again.
+fn is_lost(failure: &Failure) -> bool {
+    failure.what.starts_with(LOST)
 }
 
 /// Rows of SHOW HOSTS; the `Total` row has no port and fewer cells (`reference/deploy.md` 6.4).

@@ -22,6 +22,10 @@ pub enum Scale {
         /// Only these roles: graphd, storaged [default: all of the host]
         #[arg(long, value_delimiter = ',', value_parser = super::life::role, value_name = "ROLE")]
         role: Vec<Role>,
+        /// Hosts that do not answer are gone for good: their copies are made again from the others, and nothing is done
+        /// on them. Refused when data would be lost
+        #[arg(long)]
+        lost: bool,
     },
 }
 

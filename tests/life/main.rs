@@ -18,6 +18,7 @@ mod config;
 mod faults;
 mod hosts;
 mod kill;
+mod lost;
 mod place;
 mod ran;
 mod scale;

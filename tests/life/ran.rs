@@ -68,7 +68,8 @@ impl Ran {
         self
     }
 
-    fn text(&self) -> String {
+    /// All it said.
+    pub(crate) fn text(&self) -> String {
         let (out, err) = (&self.output.stdout, &self.output.stderr);
         format!(
             "{}\n{}",

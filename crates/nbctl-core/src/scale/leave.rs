@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::lost::Lost;
 use super::{Moving, StorageHost, gates, host_port};
 use crate::config::Space;
 use crate::deploy::{Facts, Observed, Patience, claimed, process, remove_unit, run, stop};
@@ -35,6 +36,8 @@ pub struct Leaving<'a> {
     pub hosts: Option<&'a [StorageHost]>,
     /// Spaces with their copies; `None`: nobody answered.
     pub spaces: Option<&'a [Space]>,
+    /// Hosts that do not answer and never will; they are left as they are.
+    pub lost: Option<Lost<'a>>,
 }
 
 /// A planned scale in.
@@ -50,6 +53,8 @@ pub struct Shrink {
     pub after: Plan,
     /// What the inventory should not name any more.
     pub to_remove: Vec<String>,
+    /// What stays on hosts that are lost, one sentence each.
+    pub behind: Vec<String>,
 }
 
 impl Shrink {
@@ -94,6 +99,10 @@ pub fn shrink(given: &Leaving<'_>) -> Result<Shrink, Failure> {
         spaces,
         after,
         to_remove: leaving.iter().map(|d| given.place(d)).collect(),
+        behind: given
+            .lost
+            .map(|lost| lost.behind(given))
+            .unwrap_or_default(),
     })
 }
 
@@ -116,6 +125,9 @@ fn refusals(given: &Leaving<'_>) -> Vec<String> {
     }
     if !given.storageds().is_empty() {
         faults.extend(of_storageds(given));
+    }
+    if let Some(lost) = given.lost {
+        faults.extend(lost.refusals(given));
     }
     faults
 }
@@ -155,7 +167,10 @@ fn of_storageds(given: &Leaving<'_>) -> Vec<String> {
         let mut held = row.partitions.keys();
         !row.online && held.any(|name| spaces.iter().any(|s| s.name == *name && s.replicas < 2))
     };
-    absent.extend(full.iter().filter(single).map(|row| row.endpoint.as_str()));
+    // Of hosts that are lost it is known partition by partition.
+    if given.lost.is_none() {
+        absent.extend(full.iter().filter(single).map(|row| row.endpoint.as_str()));
+    }
     for endpoint in absent {
         faults.push(format!(
             "{endpoint} is OFFLINE, and partitions would have to move; start it, or take it out first"
@@ -166,18 +181,18 @@ fn of_storageds(given: &Leaving<'_>) -> Vec<String> {
 }
 
 impl<'a> Leaving<'a> {
-    fn leaving(&self) -> Vec<&'a Daemon> {
+    pub(super) fn leaving(&self) -> Vec<&'a Daemon> {
         let all = self.cluster.daemons.iter();
         all.filter(|daemon| self.selection.has_daemon(daemon))
             .collect()
     }
 
-    fn storageds(&self) -> Vec<&'a Daemon> {
+    pub(super) fn storageds(&self) -> Vec<&'a Daemon> {
         let all = self.leaving().into_iter();
         all.filter(|d| d.role == DaemonRole::Storaged).collect()
     }
 
-    fn row(&self, daemon: &Daemon) -> Option<&'a StorageHost> {
+    pub(super) fn row(&self, daemon: &Daemon) -> Option<&'a StorageHost> {
         let endpoint = daemon.endpoint();
         self.hosts?.iter().find(|row| row.endpoint == endpoint)
     }

@@ -5,6 +5,7 @@
 //! what is left to do, so that a command that was cut short is finished by running it again.
 
 mod leave;
+mod lost;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -14,7 +15,8 @@ use crate::inventory::{Daemon, Version};
 use crate::plan::Plan;
 
 pub use leave::{Leaving, Shrink, shrink};
-pub use rows::{StorageHost, distribution, uneven};
+pub use lost::Lost;
+pub use rows::{Copies, StorageHost, distribution, uneven};
 
 /// How partitions move on a release line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

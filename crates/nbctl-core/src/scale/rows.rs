@@ -15,6 +15,29 @@ pub struct StorageHost {
     pub partitions: BTreeMap<String, u64>,
 }
 
+/// A partition in SHOW PARTS.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Copies {
+    /// Its space.
+    pub space: String,
+    /// Its number, from 1.
+    pub part: i64,
+    /// Storageds that have a copy, `address:port`.
+    pub peers: Vec<String>,
+}
+
+impl Copies {
+    /// Reads the peers of a row, `10.0.0.1:9779, 10.0.0.2:9779`.
+    pub fn new(space: &str, part: i64, peers: &str) -> Self {
+        let peers = peers.split(',').map(|peer| peer.trim().to_owned());
+        Self {
+            space: space.to_owned(),
+            part,
+            peers: peers.filter(|peer| !peer.is_empty()).collect(),
+        }
+    }
+}
+
 /// Reads `nba:3, test:5`; `No valid partition` is none.
 pub fn distribution(text: &str) -> BTreeMap<String, u64> {
     let part = |part: &str| {

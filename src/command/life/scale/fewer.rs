@@ -1,13 +1,15 @@
 //! `nbctl scale in --host HOST`: daemons leave, their data first.
 //!
 //! Duties: nothing is stopped before SHOW HOSTS says that its partitions are elsewhere; the graph service is asked at
-//! those who stay.
+//! those who stay. With `--lost` a host that does not answer is no obstacle and is left as it is.
 
 use std::time::{Duration, Instant};
 
+use nbctl_core::config::Space;
 use nbctl_core::failure::{ExitCode, Failure};
 use nbctl_core::inventory::{Cluster, Host, Role, Selection};
-use nbctl_core::scale::{Leaving, Shrink, shrink};
+use nbctl_core::scale::{Copies, Leaving, Lost, Shrink, shrink};
+use nbctl_core::units::HostName;
 
 use crate::command::{Working, confirm};
 use crate::context::Context;
@@ -25,30 +27,38 @@ struct Fewer<'a> {
     selection: Selection,
     /// On the graphds that stay.
     working: Working,
+    /// Hosts that leave and do not answer; `None`: all must.
+    lost: Option<Vec<HostName>>,
 }
 
 pub(super) async fn run(
     ctx: &Context,
     hosts: &[String],
     roles: &[Role],
+    lost: bool,
 ) -> anyhow::Result<ExitCode> {
     let begun = Instant::now();
     let selection = Selection::new(&ctx.cluster, hosts, roles)?;
     let mut working = Working::new(ctx).await?;
     working.graph = GraphService::new(&staying(&ctx.cluster, &selection)).await?;
-    let fewer = Fewer {
-        ctx,
-        selection,
-        working,
-    };
     let leaves = |host: &Host| {
         let mut daemons = ctx.cluster.daemons_on(&host.name);
-        daemons.any(|daemon| fewer.selection.has_daemon(daemon))
+        daemons.any(|daemon| selection.has_daemon(daemon))
     };
     if !ctx.cluster.hosts.iter().any(leaves) {
         return Err(Failure::usage("no daemon is selected").into());
     }
-    let fleet = connect::reachable(ctx, leaves).await?;
+    let fleet = connect::reachable(ctx, |host| !lost && leaves(host)).await;
+    let fleet = fleet.map_err(given_up)?;
+    let silent = |host: &&Host| leaves(host) && fleet.on(&host.name).is_err();
+    let silent = ctx.cluster.hosts.iter().filter(silent);
+    let silent = lost.then(|| silent.map(|host| host.name.clone()).collect());
+    let fewer = Fewer {
+        ctx,
+        selection,
+        working,
+        lost: silent,
+    };
     let result = Box::pin(fewer.work(&fleet)).await;
     fleet.close().await;
     let done = result?;
@@ -59,6 +69,16 @@ pub(super) async fn run(
     let text = summary(ctx, &done, begun.elapsed().as_secs_f64());
     ctx.reporter.result(&text, &done)?;
     Ok(ExitCode::Good)
+}
+
+/// A host that does not answer may be gone for good.
+fn given_up(mut failure: Failure) -> Failure {
+    let lost = "when it is gone for good, give --lost: its copies are made again elsewhere, nothing is done on it";
+    failure.hint = Some(match failure.hint {
+        Some(hint) => format!("{hint}; {lost}"),
+        None => lost.to_owned(),
+    });
+    failure
 }
 
 fn staying(cluster: &Cluster, selection: &Selection) -> Cluster {
@@ -74,7 +94,15 @@ fn shown(shrink: &Shrink) -> String {
         let (from, spaces) = (shrink.drain.join(", "), shrink.spaces.join(", "));
         format!("move data\n  cluster: move the partitions of {spaces} away from {from}\n")
     };
-    format!("{drain}{}", shrink.after)
+    format!("{drain}{}{}", shrink.after, behind(shrink))
+}
+
+/// What is not done.
+fn behind(shrink: &Shrink) -> String {
+    if shrink.behind.is_empty() {
+        return String::new();
+    }
+    format!("left behind\n  {}\n", shrink.behind.join("\n  "))
 }
 
 fn summary(ctx: &Context, done: &Shrink, seconds: f64) -> String {
@@ -92,8 +120,9 @@ fn summary(ctx: &Context, done: &Shrink, seconds: f64) -> String {
         }
         None => "",
     };
+    let behind = behind(done);
     format!(
-        "{name}: {what} ({seconds:.1} s)\nremove from {file}, or the next deploy brings it back:\n  {rest}{exporters}"
+        "{name}: {what} ({seconds:.1} s)\n{behind}remove from {file}, or the next deploy brings it back:\n  {rest}{exporters}"
     )
 }
 
@@ -117,6 +146,11 @@ impl Fewer<'_> {
             storage::hosts(graph, fleet),
             spaces_of::spaces(graph, fleet)
         );
+        let copies = self.copies(fleet, spaces.as_deref()).await;
+        let lost = self.lost.as_deref().map(|hosts| Lost {
+            hosts,
+            copies: copies.as_deref(),
+        });
         shrink(&Leaving {
             cluster,
             selection: &self.selection,
@@ -124,7 +158,15 @@ impl Fewer<'_> {
             observed: &seen.observed,
             hosts: hosts.ok().as_deref(),
             spaces: spaces.as_deref(),
+            lost,
         })
+    }
+
+    /// Asked for only when a host is lost.
+    async fn copies(&self, fleet: &Fleet, spaces: Option<&[Space]>) -> Option<Vec<Copies>> {
+        self.lost.as_ref().filter(|hosts| !hosts.is_empty())?;
+        let copies = storage::copies(&self.working.graph, fleet, spaces?).await;
+        copies.ok()
     }
 
     async fn apply(&self, fleet: &Fleet) -> Result<Shrink, Failure> {

@@ -11,6 +11,6 @@ use crate::context::Context;
 pub(super) async fn run(ctx: &Context, args: &Scale) -> anyhow::Result<ExitCode> {
     match args {
         Scale::Out { no_balance } => more::run(ctx, *no_balance).await,
-        Scale::In { host, role } => fewer::run(ctx, host, role).await,
+        Scale::In { host, role, lost } => fewer::run(ctx, host, role, *lost).await,
     }
 }

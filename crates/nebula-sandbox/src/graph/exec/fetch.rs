@@ -60,6 +60,15 @@ pub(super) fn distinct(data: &mut DataSet) {
     keep_first(&mut data.rows, |row| key_of(row));
 }
 
+/// Whether the line answers without a YIELD; from 3.0 on there must be one.
+fn old_line(context: &Context<'_>, yields: Option<&Yield>) -> Result<bool, QueryError> {
+    let old = !context.engine.line.is_3x();
+    if yields.is_none() && !old {
+        return Err(missing_yield());
+    }
+    Ok(old)
+}
+
 pub(super) async fn tags(
     context: &Context<'_>,
     tags: &[String],
@@ -67,10 +76,7 @@ pub(super) async fn tags(
     yields: Option<&Yield>,
 ) -> Table {
     let info = context.space()?;
-    let old = !context.engine.line.is_3x();
-    if yields.is_none() && !old {
-        return Err(missing_yield());
-    }
+    let old = old_line(context, yields)?;
     let mut ids = Vec::new();
     for tag in tags {
         ids.push(info.schema(SchemaKind::Tag, tag)?.schema.id);
@@ -160,10 +166,7 @@ pub(super) async fn edges(
     yields: Option<&Yield>,
 ) -> Table {
     let info = context.space()?;
-    let old = !context.engine.line.is_3x();
-    if yields.is_none() && !old {
-        return Err(missing_yield());
-    }
+    let old = old_line(context, yields)?;
     let schema = info.schema(SchemaKind::Edge, edge)?;
     check_props(&info, SchemaKind::Edge, yields)?;
     let mut ends = Vec::new();

@@ -115,6 +115,17 @@ pub(super) fn edge_slots(plan: &PathPlan, rows: &Rows) -> Vec<usize> {
     edges.filter_map(|edge| rows.slot(&edge.name)).collect()
 }
 
+/// Where the rows already have the node that `step` leads to, and a table with room for what it adds.
+pub(super) fn room(step: &Step<'_>, rows: &Rows) -> (Option<usize>, Rows) {
+    let node = &step.plan.nodes[step.ends().1];
+    let to = rows.slot(&node.name);
+    let names = [
+        Some(step.edge().name.clone()),
+        to.is_none().then(|| node.name.clone()),
+    ];
+    (to, rows.wider(names.into_iter().flatten()))
+}
+
 async fn fixed(step: &Step<'_>, rows: Rows, env: &mut Env<'_>) -> Result<Rows, QueryError> {
     let (here, there) = step.ends();
     let node = &step.plan.nodes[there];
@@ -127,12 +138,7 @@ async fn fixed(step: &Step<'_>, rows: Rows, env: &mut Env<'_>) -> Result<Rows, Q
     let ends = met.values().flatten().map(|hop| step.far(hop).clone());
     let fits = fitting(env, node, ends).await?;
     let used = edge_slots(step.plan, &rows);
-    let to = rows.slot(&node.name);
-    let names = [
-        Some(step.edge().name.clone()),
-        to.is_none().then(|| node.name.clone()),
-    ];
-    let mut wider = rows.wider(names.into_iter().flatten());
+    let (to, mut wider) = room(step, &rows);
     for row in &rows.rows {
         let found = row[from].node().and_then(|vid| met.get(vid));
         for hop in found.into_iter().flatten() {

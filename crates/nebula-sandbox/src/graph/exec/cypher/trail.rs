@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     cell::Cell,
-    expand::{Met, Step, edge_slots, repeats},
+    expand::{Met, Step, edge_slots, repeats, room},
     pattern::fitting,
     rows::Rows,
     store::{Env, check_size},
@@ -37,12 +37,7 @@ pub(super) async fn step(
         return Ok(rows);
     };
     let used = edge_slots(step.plan, &rows);
-    let to = rows.slot(&node.name);
-    let names = [
-        Some(step.edge().name.clone()),
-        to.is_none().then(|| node.name.clone()),
-    ];
-    let mut wider = rows.wider(names.into_iter().flatten());
+    let (to, mut wider) = room(step, &rows);
     let mut ways = Vec::new();
     for (at, row) in rows.rows.iter().enumerate() {
         ways.extend(row[from].node().map(|vid| Way {

@@ -11,7 +11,7 @@ use crate::context::Context;
 /// # Errors
 /// The user said no.
 pub(super) fn apply(ctx: &Context, plan: &str) -> Result<(), Failure> {
-    if ctx.global.yes || !std::io::stdin().is_terminal() {
+    if !asks(ctx) {
         return Ok(());
     }
     let answer = ask(&format!(
@@ -23,6 +23,11 @@ pub(super) fn apply(ctx: &Context, plan: &str) -> Result<(), Failure> {
     } else {
         Err(declined())
     }
+}
+
+/// Whether [`apply`] shows the steps and asks.
+pub(super) fn asks(ctx: &Context) -> bool {
+    !ctx.global.yes && std::io::stdin().is_terminal()
 }
 
 /// Before data goes: the cluster's name must be typed, or given with `--yes --cluster NAME`, or the inventory says

@@ -1,7 +1,7 @@
 //! The test hosts of `make bed`, looked at through the program itself.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::kill::Hosts;
@@ -40,6 +40,11 @@ impl Bed {
         behind.split(',').next().unwrap_or_default().to_owned()
     }
 
+    /// Where the program is started.
+    pub(crate) fn dir(&self) -> &Path {
+        self.work.path()
+    }
+
     fn inventory(&self) -> PathBuf {
         self.work.path().join("inventory.yaml")
     }
@@ -64,7 +69,7 @@ impl Hosts for Bed {
 }
 
 /// The journals in a state folder.
-pub(crate) fn journal(state: &std::path::Path) -> String {
+pub(crate) fn journal(state: &Path) -> String {
     let clusters = state.join(".nbctl/clusters");
     let folders = fs::read_dir(clusters).into_iter().flatten().flatten();
     let read = |folder: fs::DirEntry| fs::read_to_string(folder.path().join("journal.jsonl")).ok();

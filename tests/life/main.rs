@@ -19,6 +19,7 @@ mod faults;
 mod hosts;
 mod kill;
 mod lost;
+mod password;
 mod place;
 mod ran;
 mod scale;

@@ -81,7 +81,9 @@ pub(super) async fn run(
             ctx.reporter.result(&shown, &rows)?;
             return Ok(ExitCode::Good);
         }
-        ctx.sink.note(shown.clone());
+        if !confirm::asks(ctx) {
+            ctx.sink.note(shown.clone());
+        }
         confirm::apply(ctx, &shown)?;
         let done = join_all(todo.iter().map(|found| work.make(found))).await;
         let ended = todo.iter().zip(done);

@@ -21,7 +21,7 @@ pub use self::life::{Exec, Level, Life, Logs, Pick, Pull, Push, Severity, Stoppi
 
 use crate::reporter::Output;
 
-/// From bare Linux hosts to a trustworthy benchmark report of a `NebulaGraph` cluster, and back again.
+/// From bare Linux hosts to a trustworthy benchmark report of a NebulaGraph cluster, and back again.
 #[derive(Debug, Parser)]
 #[command(
     name = "nbctl",
@@ -121,9 +121,9 @@ pub enum Command {
     /// The configuration that running daemons really have: show, compare, set, roll out
     #[command(subcommand)]
     Config(Config),
-    /// Stop and remove everything nbctl put on the hosts
+    /// Stop the cluster and remove it with its data; monitoring goes with `monitor down`
     Teardown {
-        /// Remove the package cache, too
+        /// Remove our markers and the package cache, too
         #[arg(long)]
         purge: bool,
     },
@@ -139,7 +139,7 @@ pub enum Command {
     Data(DataCommand),
     /// Make the space, load a data set into it, compare the counts
     Import(Import),
-    /// Put load on the cluster and measure it
+    /// Put load on the cluster and measure it; `bench full` records a run, this does not
     #[command(subcommand)]
     Stress(Stress),
     /// Run a whole benchmark from a playbook
@@ -153,7 +153,7 @@ pub enum Command {
     /// Hosts of this machine and the stand-in package, for a first look and for tests
     #[command(subcommand)]
     Sandbox(Sandbox),
-    /// Prometheus, `InfluxDB`, Grafana and exporters over Docker on the right hosts
+    /// Prometheus, InfluxDB, Grafana and exporters over Docker on the right hosts
     #[command(subcommand)]
     Monitor(Monitor),
     /// Serve the daemons' statistics as Prometheus text; runs on the monitor host

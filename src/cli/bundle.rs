@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 /// `nbctl bundle …`.
 #[derive(Debug, Subcommand)]
 pub enum Bundle {
-    /// Write packages, images and data sets of this inventory, with their checksums, into one file
+    /// Write packages, images, data sets and a Docker engine for this inventory, with their checksums, into one file
     ///
     /// Packages of the inventory's version come from its folder, from the cache, or else from its mirrors; images from
     /// `monitor.images`, or else from the monitor host's engine.

@@ -132,7 +132,7 @@ impl Sources<'_> {
             (_, Some(index)) => Err(missing(component)
                 .at(format!("{}/index.yaml", index.folder))
                 .hint(format!(
-                    "add an archive of {}, or remove `monitor.images` so that it is pulled",
+                    "add an archive of {} to the folder of images, or do without that folder so that it is pulled",
                     part.image
                 ))),
             _ if self.offline => Err(missing(component).hint(format!(

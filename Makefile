@@ -80,7 +80,7 @@ bench-sandbox: cargo ## how fast the stand-in is with a client beside it, and wh
 .PHONY: bench-report
 bench-report: cargo ## how long a report takes and how large it gets
 	@$(BED)/setup.sh build
-	@cargo bench --quiet --profile dev --bench report
+	@cargo bench --quiet --locked --profile dev --bench report
 
 .PHONY: cargo
 cargo:

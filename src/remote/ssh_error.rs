@@ -22,6 +22,9 @@ const AT_THE_DOOR: [&str; 4] = [
     "ssh_exchange_identification: Connection closed by remote host",
 ];
 
+/// The master ended while it was asked, so that what was asked may have begun: its host is gone.
+const MASTER_GONE: &[&str] = &["unexpected end of file", "Broken pipe", "broken pipe"];
+
 const UNKNOWN_KEY: &str = "the host's key is not known; check it and add it with ssh-keyscan, \
                            or set known_hosts: accept-new";
 
@@ -108,8 +111,12 @@ pub(super) fn lost(error: Error) -> Lost {
         Error::Disconnected | Error::Master(_) => Lost::Disconnected,
         error => {
             let text = words(&error);
-            if text.contains("open refused") || text.contains("refused the request") {
+            let says = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
+            if says(&["open refused", "refused the request"]) {
                 return Lost::Refused(text);
+            }
+            if says(MASTER_GONE) {
+                return Lost::Gone;
             }
             Lost::Other(text)
         }
@@ -155,6 +162,16 @@ mod tests {
         ] {
             assert!(!at_the_door(&said(text)), "{text}");
         }
+    }
+
+    #[test]
+    fn a_master_that_ends_while_it_is_asked_is_a_lost_connection() {
+        let cut = |kind: io::ErrorKind| Error::ChildIo(io::Error::from(kind));
+        for kind in [io::ErrorKind::UnexpectedEof, io::ErrorKind::BrokenPipe] {
+            assert_eq!(lost(cut(kind)), Lost::Gone, "{kind}");
+        }
+        let other = lost(cut(io::ErrorKind::PermissionDenied));
+        assert!(matches!(other, Lost::Other(_)), "{other:?}");
     }
 
     #[test]

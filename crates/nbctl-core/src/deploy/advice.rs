@@ -143,7 +143,7 @@ fn partitions(given: &Given<'_>) -> impl Iterator<Item = String> {
     let odd = is.filter(|is| disks > 0 && !(disks * 2..=disks * 20).contains(is));
     odd.map(move |is| {
         format!(
-            "default_parts_num is {is} with {disks} data folders; 2 to 20 partitions for each, {} to {}, is usual, 20 on SSD \
+            "default_parts_num is {is}; 2 to 20 partitions for each data folder, {} to {} for {disks}, are usual, 20 on SSD \
              (nebula.metad.flags.default_parts_num, or partitions of the space)",
             disks * 2,
             disks * 20
@@ -228,7 +228,7 @@ mod tests {
                 &[
                     "s1,s2,s3: rocksdb_block_cache is 4 MiB",
                     "adds up to 1.6 for 2 daemons",
-                    "default_parts_num is 100 with 3 data folders; 2 to 20 partitions for each, 6 to 60",
+                    "default_parts_num is 100; 2 to 20 partitions for each data folder, 6 to 60 for 3",
                 ],
             ),
         ];

@@ -19,7 +19,7 @@ if [ $code != 0 ]; then
 fi
 # The parent of the daemon is gone before the daemon has read its flags: see that it stays. The wait that follows looks on.
 for i in 1 2 3; do
-  sleep 0.1
+  sleep 0.05
   alive $running || running=$(mine)
 done
 if [ -z "$running" ]; then

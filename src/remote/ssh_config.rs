@@ -14,6 +14,13 @@ use nbctl_core::inventory::KnownHosts;
 
 use super::target::Target;
 
+/// Spares processor time of both ends: half of a handshake, a quarter of what a package costs on its way (processors of
+/// servers know AES; ChaCha20, which ssh prefers, is for those that do not).
+const NICER: [&str; 2] = [
+    "KexAlgorithms ^curve25519-sha256",
+    "Ciphers ^aes128-gcm@openssh.com,aes256-gcm@openssh.com",
+];
+
 /// Writes the file for `target` into `dir` and returns its path.
 ///
 /// # Errors
@@ -55,11 +62,7 @@ fn text(dir: &Path, target: &Target) -> Result<String, Failure> {
     for file in user_files(target) {
         let _ = writeln!(out, "Include {}", quoted(target, &file)?);
     }
-    section(
-        &mut out,
-        "*",
-        &["KexAlgorithms ^curve25519-sha256".to_owned()],
-    );
+    section(&mut out, "*", &NICER.map(str::to_owned));
     Ok(out)
 }
 
@@ -230,6 +233,7 @@ mod tests {
         assert!(at("UserKnownHostsFile \"/state/c1/known_hosts\"") < at("Include"));
         assert!(at("StrictHostKeyChecking accept-new") < at("Include"));
         assert!(at("Include") < at("KexAlgorithms"));
+        assert!(at("Include") < at("Ciphers"));
         assert!(at("ProxyJump ops@gate.lab:2222") < at("Host gate.lab\n"));
     }
 

@@ -8,7 +8,13 @@ mkdir -p -- "$new" || exit 1
 cd -- "$new" || exit 1
 case $format in
   tar.gz) tar -xzof "$package" ;;
-  rpm) rpm2cpio "$package" | cpio -idmu --quiet ;;
+  rpm)
+    # cpio writes 512 bytes at a time: with tar this takes half the time, where rpm2archive (4.17) can leave it uncompressed.
+    if rpm2archive --help 2>/dev/null </dev/null | grep -q nocompression; then
+      { rpm2archive -n - <"$package" || : >.cut; } | tar -xof - && [ ! -e .cut ]
+    else
+      rpm2cpio "$package" | cpio -idmu --quiet -C 65536
+    fi ;;
   deb)
     if ! command -v ar >/dev/null 2>&1; then
       dpkg-deb --fsys-tarfile "$package" | tar -xof -

@@ -12,7 +12,7 @@ pub(super) async fn run(ctx: &Context) -> anyhow::Result<ExitCode> {
     let working = Working::new(ctx).await?;
     let fleet = connect::all(ctx).await?;
     let (facts, seen) = tokio::join!(
-        facts::gather(&ctx.cluster, &fleet),
+        facts::of_daemons(&ctx.cluster, &fleet),
         observe::cluster(&ctx.cluster, &fleet, &working.graph)
     );
     let facts = facts?;

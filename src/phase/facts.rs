@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nbctl_core::deploy::{Facts, facts_request};
+use nbctl_core::deploy::{Facts, facts_request, status_request};
 use nbctl_core::facts::{self, FactsRequest, HostFacts};
 use nbctl_core::failure::Failure;
 use nbctl_core::inventory::Cluster;
@@ -19,6 +19,15 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// One line for every host that did not answer.
 pub async fn gather(cluster: &Cluster, fleet: &Fleet) -> Result<Facts, Failure> {
     let ask = |host: &_, link| asked(facts_request(cluster, host), link);
+    fleet.each(ask).await
+}
+
+/// What a status needs of every connected host.
+///
+/// # Errors
+/// One line for every host that did not answer.
+pub async fn of_daemons(cluster: &Cluster, fleet: &Fleet) -> Result<Facts, Failure> {
+    let ask = |host: &_, link| asked(status_request(cluster, host), link);
     fleet.each(ask).await
 }
 

@@ -98,6 +98,7 @@ impl World {
             docker_socket: Some(root.join("docker.sock")),
             pid_files: vec![root.join("nebula-metad.pid"), root.join("absent")],
             thorough: true,
+            daemons_only: false,
             rpm: Some("no-such-package".into()),
             sudo: false,
         }

@@ -36,7 +36,7 @@ pub use bootstrap::{
 pub use check::{Check, Level, checks, preflight, settings};
 pub use life::{Life, patience};
 pub use repair::{EngineFile, EngineSources, Repair, repair};
-pub use request::{RPM_NAME, facts_request};
+pub use request::{RPM_NAME, facts_request, status_request};
 pub use scripts::{
     OPEN_FILES, Patience, install, install_rpm, remove_rpm, run, start, still_runs, stop,
 };

@@ -1,4 +1,4 @@
-//! What a deploy, a status and a teardown ask of a host: one question for all three.
+//! What a deploy and a teardown ask of a host, one question for both, and what a status asks.
 
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
@@ -51,9 +51,23 @@ pub fn facts_request(cluster: &Cluster, host: &HostName) -> FactsRequest {
             .as_ref()
             .map(|monitor| monitor.docker_socket.clone()),
         pid_files: daemons.iter().map(|d| d.pid_file.clone()).collect(),
-        thorough: false,
         rpm: (cluster.install == Install::Rpm).then(|| RPM_NAME.to_owned()),
         sudo: sudo(cluster, host),
+        ..FactsRequest::default()
+    }
+}
+
+/// What a status shows of one host, and no more: each process that a script starts is felt where hosts are many.
+pub fn status_request(cluster: &Cluster, host: &HostName) -> FactsRequest {
+    let daemons = cluster.daemons_on(host);
+    let roots = roots(cluster, host).into_iter();
+    FactsRequest {
+        roots: claimed(cluster, host),
+        paths: roots.map(|root| Layout::new(root).current()).collect(),
+        files: daemons.map(|daemon| daemon.conf.clone()).collect(),
+        daemons_only: true,
+        sudo: sudo(cluster, host),
+        ..FactsRequest::default()
     }
 }
 

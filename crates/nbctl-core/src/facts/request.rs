@@ -33,6 +33,8 @@ pub struct FactsRequest {
     pub pid_files: Vec<RemotePath>,
     /// What takes long to find out and no deploy needs: the firewall.
     pub thorough: bool,
+    /// Only what tells how daemons are: nothing of the machine, its account, its programs and its room.
+    pub daemons_only: bool,
     /// Look at processes and sockets of other users through `sudo -n`.
     pub sudo: bool,
 }
@@ -43,14 +45,13 @@ const LOOK: &str = include_str!("look.sh");
 
 /// The script to give to `sh -s`; ends with exit code 0 whatever it finds.
 pub fn script(request: &FactsRequest) -> String {
-    let mut calls = vec![
-        format!("printf '%s\\n' '{HEADER}'"),
-        "clock start".into(),
-        "system".into(),
-        "user".into(),
-        "addresses".into(),
-        call("seen", &request.roots),
-    ];
+    let mut calls = vec![format!("printf '%s\\n' '{HEADER}'"), "clock start".into()];
+    if request.daemons_only {
+        calls.push("kernel".into());
+    } else {
+        calls.extend(["system", "user", "addresses"].map(str::to_owned));
+    }
+    calls.push(call("seen", &request.roots));
     calls.extend(request.names.iter().map(|name| call("resolve", [name])));
     calls.extend(of_paths(request));
     calls.extend(
@@ -81,13 +82,14 @@ fn of_paths(request: &FactsRequest) -> impl Iterator<Item = String> {
     let each = |name: &'static str, paths: &[RemotePath]| -> Vec<String> {
         paths.iter().map(|path| call(name, [path])).collect()
     };
-    let roots = &request.roots;
+    let roots = request.roots.as_slice();
+    let room = if request.daemons_only { &[] } else { roots };
     [
         each("owner", roots),
         each("path", roots),
         each("install", &request.installs),
         each("path", &request.paths),
-        each("space", roots),
+        each("space", room),
         each("space", &request.space),
         vec![call("digests", &request.files)],
         each("pid_file", &request.pid_files),

@@ -6,11 +6,12 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use nbctl_core::deploy::{self, Facts, Given, Observed, facts_request, process};
-use nbctl_core::facts::{HostFacts, script};
+use nbctl_core::deploy::{self, Facts, Given, Observed, facts_request, process, status_request};
+use nbctl_core::facts::{FactsRequest, HostFacts, script};
 use nbctl_core::inventory::{Cluster, Daemon, DaemonRole, Source, load};
 use nbctl_core::package::{Package, PackageName};
 use nbctl_core::plan::{Action, Plan, Step};
+use nbctl_core::status::{Seen, Status, status};
 use nbctl_core::teardown;
 use nbctl_core::units::{HostName, Sha256};
 
@@ -44,8 +45,12 @@ impl Bed {
 
     /// What there is of this bed: other tests start daemons on this machine, too.
     pub(crate) fn facts(&self) -> Facts {
+        self.asked(&facts_request(&self.cluster, &self.host()))
+    }
+
+    fn asked(&self, request: &FactsRequest) -> Facts {
         let (host, root) = (self.host(), self.root());
-        let output = sh(&script(&facts_request(&self.cluster, &host)));
+        let output = sh(&script(request));
         let mut facts = HostFacts::parse(&String::from_utf8(output.stdout).unwrap()).unwrap();
         facts
             .processes
@@ -74,6 +79,21 @@ impl Bed {
             control: "control",
         };
         deploy::plan(&given).unwrap_or_else(|failure| fail(&failure.to_string()))
+    }
+
+    /// The status by what a status asks, and by what a deploy asks.
+    pub(crate) fn statuses(&self) -> [Status; 2] {
+        let rendered = deploy::render(&self.cluster, TEMPLATE).unwrap();
+        [status_request, facts_request].map(|request| {
+            status(&Seen {
+                cluster: &self.cluster,
+                facts: &self.asked(&request(&self.cluster, &self.host())),
+                rendered: &rendered,
+                observed: &Observed::default(),
+                answers: &BTreeMap::new(),
+                promise: None,
+            })
+        })
     }
 
     pub(crate) fn pid(&self, role: DaemonRole) -> Option<u32> {

@@ -25,6 +25,7 @@ use nbctl_core::deploy::{self, Patience};
 use nbctl_core::inventory::{Cluster, DaemonRole};
 use nbctl_core::owner::Claim;
 use nbctl_core::plan::Step;
+use nbctl_core::status::Row;
 use nbctl_core::teardown;
 use nbctl_core::units::RemotePath;
 
@@ -143,8 +144,19 @@ fn deploy_and_teardown() {
     let pids = [DaemonRole::Metad, DaemonRole::Storaged, DaemonRole::Graphd]
         .map(|role| bed.pid(role).unwrap());
 
+    // A status asks less, and shows the same.
+    let [brief, full] = bed.statuses();
+    assert_eq!(brief, full);
+    let row = |row: &Row| row.pid.is_some() && row.package.is_some() && row.started > Some(0);
+    assert!(brief.rows.iter().all(row), "{brief:?}");
+
     // One flag: only that daemon is restarted.
     bed.cluster = cluster(bed.dir.path(), "wal_ttl: 700");
+    let [brief, full] = bed.statuses();
+    assert_eq!(brief, full);
+    let problems = brief.rows.iter().flat_map(|row| &row.problems);
+    let differs = |problem: &&String| problem.contains("differs from the inventory");
+    assert_eq!(problems.filter(differs).count(), 1, "{brief:?}");
     let plan = bed.deploy();
     apply(&plan);
     assert!(bed.deploy().is_empty());

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nbctl_core::failure::Failure;
-use nbctl_core::inventory::{Cluster, Loaded, Problem, Severity, Source, Tls, Version};
+use nbctl_core::inventory::{Cluster, Loaded, Severity, Source, Tls, Version};
 use nbctl_core::units::Sha256;
 
 use crate::assets::Assets;
@@ -164,14 +164,15 @@ fn examine(source: &Source) -> (Result<Cluster, Failure>, Vec<String>) {
     let (errors, warnings): (Vec<_>, Vec<_>) = problems
         .iter()
         .partition(|problem| problem.severity == Severity::Error);
-    let texts = |problems: Vec<&Problem>| -> Vec<String> {
-        problems.iter().map(ToString::to_string).collect()
-    };
     let cluster = match cluster {
         Some(cluster) if errors.is_empty() => Ok(cluster),
-        _ => Err(faults(source, &texts(errors))),
+        _ => {
+            let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            Err(faults(source, &texts))
+        }
     };
-    (cluster, texts(warnings))
+    let warnings = warnings.iter().map(|warning| format!("{warning:#}"));
+    (cluster, warnings.collect())
 }
 
 /// Sizes and digests of the certificates, so that plans can tell what is on the hosts already.

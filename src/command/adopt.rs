@@ -14,7 +14,7 @@ use nbctl_core::failure::{ExitCode, Failure};
 use nbctl_core::inventory::{Cluster, Daemon, DaemonRole, Selection, Source, Version, load};
 use nbctl_core::owner::{Claim, Standing, standing};
 use nbctl_core::plan::{Plan, Script, Step};
-use nbctl_core::units::{HostName, RemotePath};
+use nbctl_core::units::{HostName, RemotePath, counted};
 use nebula_wire::value::{DataSet as Table, Value};
 
 use crate::cli::{Adopt, Global};
@@ -152,9 +152,9 @@ async fn take_over(
     let working = Working::new(&ctx).await?;
     working.apply(&ctx, fleet, &plan).await?;
     let file = args.out.display();
-    let daemons = ctx.cluster.daemons.len();
+    let daemons = counted(ctx.cluster.daemons.len(), "daemon");
     let text = format!(
-        "{}: {daemons} daemons taken over as they run; their inventory is {file}\n`nbctl deploy --dry-run -i {file}` shows what a deploy would change",
+        "{}: {daemons} taken over as they run; their inventory is {file}\n`nbctl deploy --dry-run -i {file}` shows what a deploy would change",
         args.name
     );
     Ok((text, written))

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use nbctl_core::failure::{ExitCode, Failure};
+use nbctl_core::units::counted;
 use serde_json::json;
 
 use crate::cli::{Bundle, BundleSave, Global};
@@ -117,9 +118,9 @@ fn shown(file: &Path, manifest: &Manifest) -> String {
         table.add_row([entry.name.as_str(), size.as_str(), &entry.sha256.short()]);
     }
     format!(
-        "{table}\n{}: {} files of {}",
+        "{table}\n{}: {} of {}",
         file.display(),
-        manifest.files.len(),
+        counted(manifest.files.len(), "file"),
         manifest.version
     )
 }

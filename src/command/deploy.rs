@@ -7,6 +7,7 @@ use nbctl_core::failure::{ExitCode, Failure};
 use nbctl_core::inventory::contract_ranges;
 use nbctl_core::plan::Plan;
 use nbctl_core::status;
+use nbctl_core::units::counted;
 
 use crate::command::{Working, confirm};
 use crate::context::{Context, LAST_DEPLOY};
@@ -243,7 +244,7 @@ fn summary(ctx: &Context, plan: &Plan, begun: Instant) -> String {
         );
     }
     format!(
-        "{name}: deployed and verified, {} steps ({seconds:.1} s)",
-        plan.len()
+        "{name}: deployed and verified, {} ({seconds:.1} s)",
+        counted(plan.len(), "step")
     )
 }

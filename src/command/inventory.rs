@@ -4,6 +4,7 @@ use std::path::Path;
 
 use nbctl_core::failure::{ExitCode, Failure};
 use nbctl_core::inventory::{Severity, Source};
+use nbctl_core::units::counted;
 
 use crate::cli::{Global, Inventory};
 use crate::context;
@@ -26,11 +27,11 @@ fn check(global: &Global, reporter: &Reporter) -> anyhow::Result<ExitCode> {
     let source = context::read_inventory(global)?;
     let cluster = context::check(&source, &*reporter.sink())?;
     let text = format!(
-        "{}: cluster {}, {} hosts, {} daemons, no faults",
+        "{}: cluster {}, {}, {}, no faults",
         source.path.display(),
         cluster.name,
-        cluster.hosts.len(),
-        cluster.daemons.len()
+        counted(cluster.hosts.len(), "host"),
+        counted(cluster.daemons.len(), "daemon")
     );
     reporter.result(
         &text,
@@ -64,7 +65,7 @@ fn convert(file: &Path, reporter: &Reporter) -> anyhow::Result<ExitCode> {
         problems.iter().partition(|p| p.severity == Severity::Error);
     let sink = reporter.sink();
     for warning in warnings {
-        sink.warn(warning.to_string());
+        sink.warn(format!("{warning:#}"));
     }
     let Some(converted) = converted else {
         let faults: Vec<String> = errors.iter().map(ToString::to_string).collect();

@@ -7,6 +7,7 @@ use nbctl_core::failure::{ExitCode, Failure};
 use nbctl_core::inventory::Selection;
 use nbctl_core::plan::Plan;
 use nbctl_core::teardown;
+use nbctl_core::units::counted;
 
 use crate::command::{Working, confirm};
 use crate::context::Context;
@@ -30,7 +31,7 @@ pub(super) async fn run(ctx: &Context, purge: bool) -> anyhow::Result<ExitCode> 
     }
     let text = match plan.len() {
         0 => format!("{name}: nothing of it is there"),
-        steps => format!("{name}: gone, verified ({steps} steps)"),
+        steps => format!("{name}: gone, verified ({})", counted(steps, "step")),
     };
     let kept = kept.map(|folder| folder.display().to_string());
     let text = match &kept {

@@ -42,5 +42,6 @@ rm -rf "$bench/packages" "$bench/state" "$bench/playbook"
 "$bin/nbctl" sandbox package --at-least 100 --out "$bench/packages"
 cp -R benches/deploy/ansible "$bench/playbook"
 trap clean_up EXIT
+"$BED_HERE/hosts.sh" down   # what an ended run left there would be measured, too
 "$BED_HERE/hosts.sh" up --plain 4
 cargo bench --quiet --locked --profile dev --bench deploy </dev/null

@@ -175,6 +175,6 @@ fn changed_and_taken_back(bare: &Bare<'_>) {
         .says("nothing that could be changed");
     bare.nbctl(&["hosts", "undo", "--yes"])
         .good()
-        .says("as before on 1 hosts");
+        .says("as before on 1 host");
     assert_eq!(setting(), "1\n");
 }

@@ -7,6 +7,7 @@ use nbctl_core::config::{self, Limit, Roll, RollGiven};
 use nbctl_core::failure::{ExitCode, Failure};
 use nbctl_core::inventory::Host;
 use nbctl_core::plan::Plan;
+use nbctl_core::units::counted;
 
 use super::Answers;
 use crate::cli::Pick;
@@ -153,10 +154,12 @@ impl Change<'_> {
         match self.what {
             _ if plan.is_empty() => format!("{name}: nothing to do ({seconds:.1} s)"),
             What::Set(_) => format!(
-                "{name}: {steps} daemons set and read back ({seconds:.1} s); a restart brings back what the inventory says"
+                "{name}: {} set and read back ({seconds:.1} s); a restart brings back what the inventory says",
+                counted(steps, "daemon")
             ),
             What::Roll(_) => {
-                format!("{name}: rolled and verified, {steps} steps ({seconds:.1} s)")
+                let steps = counted(steps, "step");
+                format!("{name}: rolled and verified, {steps} ({seconds:.1} s)")
             }
         }
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use nbctl_core::failure::{ExitCode, Failure};
 use nbctl_core::inventory::Selection;
 use nbctl_core::plan::{Action, Plan, Script, Step};
+use nbctl_core::units::counted;
 
 use super::apply::FOLDER;
 use crate::command::{Working, confirm};
@@ -36,7 +37,11 @@ pub(super) async fn run(
     many.fleet.end().await;
     applied?;
     done(&plan, &folder)?;
-    let text = format!("{}: as before on {} hosts", ctx.cluster.name, plan.len());
+    let text = format!(
+        "{}: as before on {}",
+        ctx.cluster.name,
+        counted(plan.len(), "host")
+    );
     let value = serde_json::json!({ "cluster": ctx.cluster.name, "hosts": plan.len() });
     ctx.reporter.result(&text, &value)?;
     Ok(ExitCode::Good)

@@ -8,7 +8,7 @@ use std::time::Duration;
 use nbctl_core::failure::{ExitCode, Failure};
 use nbctl_core::inventory::Selection;
 use nbctl_core::plan::{Script, Upload};
-use nbctl_core::units::RemotePath;
+use nbctl_core::units::{RemotePath, counted};
 
 use crate::cli::{Pick, Pull, Push};
 use crate::context::Context;
@@ -39,7 +39,11 @@ pub(super) async fn push(ctx: &Context, pick: &Pick, args: &Push) -> anyhow::Res
     let all = result?;
     let changed: usize = all.iter().map(|(_, changed)| changed).sum();
     let (files, hosts) = (uploads.len(), all.len());
-    let text = format!("{files} files on {hosts} hosts as they are here; {changed} were sent");
+    let text = format!(
+        "{} on {} as they are here; {changed} sent",
+        counted(files, "file"),
+        counted(hosts, "host")
+    );
     let value = serde_json::json!({"files": files, "hosts": hosts, "sent": changed});
     ctx.reporter.result(&text, &value)?;
     Ok(ExitCode::Good)
@@ -110,7 +114,8 @@ pub(super) async fn pull(ctx: &Context, pick: &Pick, args: &Pull) -> anyhow::Res
     let hosts = all.len();
     let dir = args.dir.display();
     let text = format!(
-        "{path} of {hosts} hosts is in {dir}/HOST/ ({} KiB)",
+        "{path} of {} is in {dir}/HOST/ ({} KiB)",
+        counted(hosts, "host"),
         bytes >> 10
     );
     let value = serde_json::json!({"folder": dir.to_string(), "hosts": hosts, "bytes": bytes});

@@ -6,6 +6,7 @@ use nbctl_core::deploy::{self, Life, Patience};
 use nbctl_core::failure::{ExitCode, Failure};
 use nbctl_core::inventory::{DaemonRole, Role, Selection};
 use nbctl_core::plan::Plan;
+use nbctl_core::units::counted;
 
 use crate::cli::{Pick, Stopping};
 use crate::command::{Working, confirm};
@@ -81,9 +82,9 @@ pub(super) async fn run(ctx: &Context, pick: &Pick, verb: Verb) -> anyhow::Resul
         (true, false) => plan.to_string(),
         (_, true) => format!("{name}: nothing to do ({seconds:.1} s)"),
         (false, false) => format!(
-            "{name}: {} ({} steps, {seconds:.1} s)",
+            "{name}: {} ({}, {seconds:.1} s)",
             verb.done(),
-            plan.len()
+            counted(plan.len(), "step")
         ),
     };
     if ctx.global.dry_run {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use nbctl_core::failure::{ExitCode, Failure};
 use nbctl_core::inventory::Selection;
+use nbctl_core::units::counted;
 
 use super::lines::Lines;
 use crate::cli::{Exec, Pick};
@@ -33,8 +34,8 @@ pub(super) async fn run(ctx: &Context, pick: &Pick, args: &Exec) -> anyhow::Resu
         .await;
     many.fleet.close().await;
     lines.ended()?;
-    let count = result?.len();
-    ctx.sink.note(format!("exit code 0 on {count} hosts"));
+    let hosts = counted(result?.len(), "host");
+    ctx.sink.note(format!("exit code 0 on {hosts}"));
     Ok(ExitCode::Good)
 }
 

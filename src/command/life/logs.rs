@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use nbctl_core::failure::{ExitCode, Failure};
 use nbctl_core::inventory::{Daemon, Selection};
 use nbctl_core::logs::Level;
+use nbctl_core::units::counted;
 
 use super::lines::Lines;
 use crate::cli::{Logs, Pick, Severity};
@@ -68,7 +69,11 @@ async fn collect(
         format!("; of {cut} only the last {} MiB (--max-mib)", args.max_mib)
     };
     let folder = folder.display();
-    let text = format!("{files} files, {} KiB in {folder}{rest}", bytes >> 10);
+    let text = format!(
+        "{}, {} KiB in {folder}{rest}",
+        counted(files, "file"),
+        bytes >> 10
+    );
     let value = serde_json::json!({"folder": folder.to_string(), "files": files, "bytes": bytes, "cut": cut});
     ctx.reporter.result(&text, &value)?;
     Ok(())

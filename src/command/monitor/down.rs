@@ -6,7 +6,7 @@ use std::time::Instant;
 use nbctl_core::failure::{ExitCode, Failure};
 use nbctl_core::monitor::{self, HostPlan, Leave};
 use nbctl_core::plan::Plan;
-use nbctl_core::units::HostName;
+use nbctl_core::units::{HostName, counted};
 use serde_json::json;
 
 use crate::command::confirm;
@@ -141,6 +141,9 @@ fn summary(ctx: &Context, changed: usize, leave: Leave, begun: Instant) -> Strin
     };
     match changed {
         0 => format!("{name}: nothing to remove; {stays} ({seconds:.1} s)"),
-        steps => format!("{name}: monitoring is down, {steps} steps; {stays} ({seconds:.1} s)"),
+        steps => {
+            let steps = counted(steps, "step");
+            format!("{name}: monitoring is down, {steps}; {stays} ({seconds:.1} s)")
+        }
     }
 }

@@ -8,7 +8,7 @@ use nbctl_core::container::ImageSpec;
 use nbctl_core::failure::{ExitCode, Failure};
 use nbctl_core::inventory::{Component, Host, Monitor};
 use nbctl_core::monitor::{self, ImageEntry, ImageIndex};
-use nbctl_core::units::HostName;
+use nbctl_core::units::{HostName, counted};
 use serde::Serialize;
 use serde_json::json;
 
@@ -112,9 +112,9 @@ async fn saved(
 ) -> anyhow::Result<()> {
     let entries = save(ctx, wanted, sources, seen, dir).await?;
     let text = format!(
-        "{}: {} images; name it in `monitor.images`",
+        "{}: {}; name it in `monitor.images`",
         dir.display(),
-        entries.len()
+        counted(entries.len(), "image")
     );
     ctx.reporter
         .result(&text, &json!({"folder": dir, "images": entries}))?;

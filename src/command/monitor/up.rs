@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use nbctl_core::failure::{ExitCode, Failure};
 use nbctl_core::inventory::{Cluster, Component};
 use nbctl_core::monitor::{self, Up};
-use nbctl_core::units::HostName;
+use nbctl_core::units::{HostName, counted};
 use serde_json::json;
 
 use crate::context::{Context, runs_dir};
@@ -204,8 +204,8 @@ fn summary(
         .count();
     let what = match changed {
         0 if whole => "nothing to do".to_owned(),
-        steps if !whole => format!("monitoring is not whole, {steps} steps"),
-        steps => format!("monitoring is up, {steps} steps"),
+        steps if !whole => format!("monitoring is not whole, {}", counted(steps, "step")),
+        steps => format!("monitoring is up, {}", counted(steps, "step")),
     };
     let mut text = format!("{name}: {what} ({own:.1} s)");
     if let Some(address) = prometheus(&ctx.cluster) {

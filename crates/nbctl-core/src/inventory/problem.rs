@@ -85,11 +85,9 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let warning = if self.severity == Severity::Warning {
-            "warning: "
-        } else {
-            ""
-        };
+        // `{:#}` is for whoever has said already that it is a warning.
+        let said = f.alternate() || self.severity != Severity::Warning;
+        let warning = if said { "" } else { "warning: " };
         write!(f, "{}: {warning}{}", self.location, self.message)?;
         for line in &self.snippet {
             write!(f, "\n  {line}")?;

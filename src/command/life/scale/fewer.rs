@@ -9,7 +9,7 @@ use nbctl_core::config::Space;
 use nbctl_core::failure::{ExitCode, Failure};
 use nbctl_core::inventory::{Cluster, Host, Role, Selection};
 use nbctl_core::scale::{Copies, Leaving, Lost, Shrink, shrink};
-use nbctl_core::units::HostName;
+use nbctl_core::units::{HostName, counted};
 
 use crate::command::{Working, confirm};
 use crate::context::Context;
@@ -110,7 +110,7 @@ fn summary(ctx: &Context, done: &Shrink, seconds: f64) -> String {
     let what = if done.is_empty() {
         "nothing to do".to_owned()
     } else {
-        format!("taken out, verified, {} steps", done.after.len())
+        format!("taken out, verified, {}", counted(done.after.len(), "step"))
     };
     let file = ctx.cluster.source.file.display();
     let rest = done.to_remove.join("\n  ");

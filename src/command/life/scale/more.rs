@@ -9,6 +9,7 @@ use nbctl_core::failure::{ExitCode, Failure};
 use nbctl_core::inventory::DaemonRole;
 use nbctl_core::plan::Plan;
 use nbctl_core::scale::{self, Moving};
+use nbctl_core::units::counted;
 use serde::Serialize;
 
 use crate::command::{Working, confirm, deploy};
@@ -63,7 +64,7 @@ fn summary(done: &Done, seconds: f64) -> String {
     let name = &done.cluster;
     let deployed = match done.steps {
         0 => "nothing to deploy".to_owned(),
-        steps => format!("deployed and added, {steps} steps"),
+        steps => format!("deployed and added, {}", counted(steps, "step")),
     };
     let moved = match (&done.left, done.balanced.len()) {
         (Some(why), _) => format!("data stays where it is: {why}"),

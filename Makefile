@@ -31,7 +31,7 @@ panels: cargo ## every query of every dashboard, against real servers with the d
 
 .PHONY: check
 check: cargo ## formatting, clippy, documentation, shell scripts
-	@$(BED)/setup.sh build
+	@$(BED)/setup.sh build check
 	@$(BED)/check.sh
 
 .PHONY: bed

@@ -2,7 +2,9 @@
 # setup.sh GROUP...: installs the missing Debian packages of the named groups; touches nothing when all are there.
 #   build   a C compiler and linker, which cargo needs
 #   bed     Docker engine and what makes and drives the test hosts
-#   tests   what only the tests use: rpm tools, Python, node and what compiles its addons, a browser, a terminal
+#   check   what looks at the scripts
+#   tests   what only the tests use: an SSH server of their own, rpm tools, Python, node and what compiles its addons, a
+#           browser, a terminal
 set -euo pipefail
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -12,8 +14,9 @@ packages_of() {
   case $1 in
     build) packages=(gcc libc6-dev) ;;
     bed) packages=(docker.io containerd debootstrap ca-certificates iptables iproute2 openssh-client procps util-linux) ;;
-    tests) packages=(rpm cpio python3-venv nodejs npm g++ make chromium tmux curl) ;;
-    *) die "unknown package group '$1'" "one of: build bed tests" 2 ;;
+    check) packages=(shellcheck) ;;
+    tests) packages=(openssh-server openssl rpm cpio binutils python3-venv nodejs npm g++ make chromium tmux curl) ;;
+    *) die "unknown package group '$1'" "one of: build bed check tests" 2 ;;
   esac
 }
 
@@ -26,6 +29,8 @@ present() {
     gcc) command -v cc ;;
     nodejs) command -v node ;;
     npm) command -v npm ;;
+    openssh-server) [ -x /usr/sbin/sshd ] ;;
+    shellcheck) command -v shellcheck ;;
     *) false ;;
   esac >/dev/null
 }
@@ -35,8 +40,13 @@ engine_rests() {
   [ ! -d /run/systemd/system ] || as_root systemctl stop docker.service docker.socket
 }
 
+# Tests start an sshd of their own; a machine that let nobody in does not begin to, now or with its next start.
+sshd_rests() {
+  [ ! -d /run/systemd/system ] || as_root systemctl disable --now ssh.service
+}
+
 main() {
-  local group package packages missing=() engine_was_there=1
+  local group package packages missing=() engine_was_there=1 sshd_was_there=1
   command -v dpkg-query >/dev/null || die "this machine has no dpkg" "the test bed is made from Debian packages; use Debian 12" 2
   for group in "$@"; do
     packages_of "$group"
@@ -46,9 +56,11 @@ main() {
   done
   [ ${#missing[@]} -gt 0 ] || { say "packages for $*: all installed"; return; }
   command -v dockerd >/dev/null || engine_was_there=0
+  [ -x /usr/sbin/sshd ] || sshd_was_there=0
   say "packages to install: ${missing[*]}"
   timed "install packages for $*" "$BED_HERE/apt-install.sh" "${missing[@]}"
   [ "$engine_was_there" = 1 ] || ! command -v dockerd >/dev/null || engine_rests
+  [ "$sshd_was_there" = 1 ] || [ ! -x /usr/sbin/sshd ] || sshd_rests
 }
 
 [ $# -gt 0 ] || set -- bed

@@ -8,7 +8,7 @@ set -euo pipefail
 export NBCTL_BED_NAME=test
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-alone test "$BED_HERE/test.sh"
+alone test "$BED_HERE/test.sh" "$@"
 export NBCTL_BED_TAKE=1     # whoever had hosts of this name is gone
 cd "$BED_HERE/../.."
 
@@ -23,13 +23,21 @@ run_faults() {
   cargo test --locked --test life -- --nocapture --test-threads 1 --ignored on_test_hosts
 }
 
+# What tests said of parts that they could not do here; nextest shows nothing of tests that passed.
+tell_left_out() {
+  local said
+  said=$(grep -oh 'left out: [^&<]*' "$(target_folder)/nextest/default/junit.xml" | sort | uniq -c) || true
+  say "${said:-nothing was left out}"
+}
+
 run_tests() {
   if [ $# -gt 0 ]; then
     cargo test --locked "${@/#/--test=}" -- --nocapture
     return
   fi
   if cargo nextest --version >/dev/null 2>&1; then
-    cargo nextest run --workspace --locked --no-fail-fast
+    cargo nextest run --workspace --locked --no-fail-fast || { tell_left_out; return 100; }
+    tell_left_out
     cargo test --workspace --locked --doc
   else
     cargo test --workspace --locked --no-fail-fast

@@ -8,6 +8,7 @@
 )]
 
 mod server;
+mod unpack;
 mod ways;
 
 use std::collections::BTreeMap;

@@ -15,7 +15,7 @@ packages_of() {
     build) packages=(gcc libc6-dev) ;;
     bed) packages=(docker.io containerd debootstrap ca-certificates iptables iproute2 openssh-client procps util-linux) ;;
     check) packages=(shellcheck) ;;
-    tests) packages=(openssh-server openssl rpm cpio binutils python3-venv nodejs npm g++ make chromium tmux curl) ;;
+    tests) packages=(openssh-server openssl busybox rpm cpio binutils python3-venv nodejs npm g++ make chromium tmux curl) ;;
     *) die "unknown package group '$1'" "one of: build bed check tests" 2 ;;
   esac
 }

@@ -28,7 +28,7 @@ fn sets(place: &Place) {
     refused.says("another command works on these hosts; nothing was changed");
     place.nbctl(&["config", "diff"]).good();
     place.nbctl(&["unlock", "--yes"]).good();
-    place.nbctl(&set).good().says("1 daemons set and read back");
+    place.nbctl(&set).good().says("1 daemon set and read back");
     place
         .nbctl(&["config", "diff"])
         .fails(4)

@@ -173,11 +173,11 @@ fn many(place: &Place) {
     place
         .nbctl(&["push", &local, &there])
         .good()
-        .says("2 were sent");
+        .says("2 sent");
     place
         .nbctl(&["push", &local, &there])
         .good()
-        .says("0 were sent");
+        .says("0 sent");
     let back = place.dir().join("back");
     place
         .nbctl(&["pull", &there, &back.display().to_string()])

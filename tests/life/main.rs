@@ -170,14 +170,8 @@ fn many(place: &Place) {
     std::fs::write(local.join("sub/b.txt"), "beta").unwrap();
     let there = place.dir().join("pushed").display().to_string();
     let local = local.display().to_string();
-    place
-        .nbctl(&["push", &local, &there])
-        .good()
-        .says("2 sent");
-    place
-        .nbctl(&["push", &local, &there])
-        .good()
-        .says("0 sent");
+    place.nbctl(&["push", &local, &there]).good().says("2 sent");
+    place.nbctl(&["push", &local, &there]).good().says("0 sent");
     let back = place.dir().join("back");
     place
         .nbctl(&["pull", &there, &back.display().to_string()])

@@ -88,11 +88,6 @@ lock() {
   flock -n 9 || { say "waiting for another run that holds $file ..." && flock 9; }
 }
 
-# target_folder: where cargo puts what it builds of this repository
-target_folder() {
-  cargo metadata --format-version 1 --no-deps --offline | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p'
-}
-
 # alone NAME SCRIPT ARG...: starts the calling script again under a lock that, unlike that of `lock`, the programs it
 # starts do not inherit: a process that outlives the run does not keep the next one waiting
 alone() {

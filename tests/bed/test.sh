@@ -26,7 +26,7 @@ run_faults() {
 # What tests said of parts that they could not do here; nextest shows nothing of tests that passed.
 tell_left_out() {
   local said
-  said=$(grep -oh 'left out: [^&<]*' "$(target_folder)/nextest/default/junit.xml" | sort | uniq -c) || true
+  said=$(grep -oh 'left out: [^&<]*' "${bin%/*/*}/nextest/default/junit.xml" | sort | uniq -c) || true
   say "${said:-nothing was left out}"
 }
 
@@ -46,8 +46,6 @@ run_tests() {
 
 # put_packages: the stand-in's packages, where the inventory looks for them
 put_packages() {
-  local bin
-  bin=$("$BED_HERE/build.sh")
   "$bin/nbctl" sandbox package --out "$NBCTL_BED_DIR/packages"
 }
 
@@ -58,6 +56,7 @@ trap '"$BED_HERE/engine.sh" stop' EXIT
 NBCTL_BED_CLIENTS=$("$BED_HERE/clients.sh")
 export NBCTL_BED_CLIENTS NBCTL_BED_IMAGES=$BED_IMAGES NBCTL_BED_DIR=$BED_DIR/test
 trap clean_up EXIT
+bin=$("$BED_HERE/build.sh")
 put_packages
 "$BED_HERE/hosts.sh" up 4
 began=$SECONDS

@@ -118,7 +118,8 @@ fn every_phase_is_there(manifest: &serde_json::Value) {
     }
 }
 
-/// Per-host network and per-daemon CPU and memory are really per host: no two hosts with storaged have the same.
+/// Per-host network and per-daemon CPU and memory are really per host: no two hosts with storaged have the same. Memory
+/// comes in pages, and like daemons may need as many: there two may agree, all may not.
 fn hosts_differ(manifest: &serde_json::Value) {
     let phases = manifest["phases"].as_array().expect("phases");
     // The import of a small set is over before a second scrape; a stress window has several.
@@ -128,7 +129,7 @@ fn hosts_differ(manifest: &serde_json::Value) {
             .is_some_and(|name| name.starts_with("stress Go1Step "))
     };
     let metrics = &phases.iter().find(is_stress).expect("a stress phase")["metrics"];
-    let distinct = |rows: &serde_json::Value, role: Option<&str>, field: &str| {
+    let distinct = |rows: &serde_json::Value, role: Option<&str>, field: &str, agreeing: usize| {
         let rows = rows.as_array().expect("digests");
         let rows = rows
             .iter()
@@ -141,13 +142,12 @@ fn hosts_differ(manifest: &serde_json::Value) {
         means.sort_unstable();
         means.dedup();
         assert!(all >= 3, "{field}: only {all} of them observed: {metrics}");
-        assert_eq!(
-            means.len(),
-            all,
-            "{field} is the same on two hosts: {means:?}"
+        assert!(
+            means.len() + agreeing >= all,
+            "{field} is the same on hosts: {means:?} of {all}"
         );
     };
-    distinct(&metrics["hosts"], None, "net_receive");
-    distinct(&metrics["daemons"], Some("storaged"), "cpu_percent");
-    distinct(&metrics["daemons"], Some("storaged"), "rss_bytes");
+    distinct(&metrics["hosts"], None, "net_receive", 0);
+    distinct(&metrics["daemons"], Some("storaged"), "cpu_percent", 0);
+    distinct(&metrics["daemons"], Some("storaged"), "rss_bytes", 1);
 }

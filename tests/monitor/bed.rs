@@ -1,6 +1,7 @@
 //! Test hosts, when `NBCTL_BED_DIR` names a bed that is up.
 
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
@@ -10,7 +11,11 @@ pub(crate) struct Bed {
     state: tempfile::TempDir,
     inventory: PathBuf,
     pub(crate) hosts: Vec<String>,
+    _turn: MutexGuard<'static, ()>,
 }
+
+/// Tests of one process take turns on the hosts.
+static TURN: Mutex<()> = Mutex::new(());
 
 pub(crate) struct Ended {
     pub(crate) code: i32,
@@ -50,6 +55,7 @@ impl Bed {
             dir,
             state: tempfile::tempdir().unwrap(),
             hosts,
+            _turn: TURN.lock().unwrap_or_else(PoisonError::into_inner),
         })
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use nbctl_core::failure::Failure;
 use nbctl_core::inventory::{Cluster, Loaded, Severity, Source, Tls, Version};
-use nbctl_core::units::Sha256;
+use nbctl_core::units::{Sha256, counted};
 
 use crate::assets::Assets;
 use crate::cli::Global;
@@ -190,9 +190,8 @@ fn read_tls(tls: &mut Tls) -> Result<(), Failure> {
 
 /// One failure for all faults of an inventory.
 pub fn faults(source: &Source, errors: &[String]) -> Failure {
-    let count = errors.len();
-    let noun = if count == 1 { "fault" } else { "faults" };
-    Failure::inventory(format!("the inventory has {count} {noun}"))
+    let count = counted(errors.len(), "fault");
+    Failure::inventory(format!("the inventory has {count}"))
         .at(source.path.display().to_string())
         .lines(errors.iter().cloned())
 }

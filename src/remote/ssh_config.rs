@@ -14,7 +14,7 @@ use nbctl_core::inventory::KnownHosts;
 
 use super::target::Target;
 
-/// Spares processor time of both ends: half of a handshake, a quarter of what a package costs on its way (processors of
+/// Spares processor time of both ends: half of a handshake, a fifth of what a package costs on its way (processors of
 /// servers know AES; `ChaCha20`, which ssh prefers, is for those that do not).
 const NICER: [&str; 2] = [
     "KexAlgorithms ^curve25519-sha256",

@@ -4,6 +4,8 @@ use std::io::Write as _;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use nbctl_core::units::counted;
+
 use crate::event::{Event, Sink, StepOutcome};
 use crate::reporter::Verbosity;
 
@@ -89,11 +91,8 @@ pub(super) fn line(event: &Event, verbosity: Verbosity) -> Option<String> {
             changed,
             millis,
         } => {
-            let word = if *changed == 1 { "change" } else { "changes" };
-            Some(format!(
-                "   {phase}: {changed} {word}, {}",
-                seconds(*millis)
-            ))
+            let changes = counted(*changed, "change");
+            Some(format!("   {phase}: {changes}, {}", seconds(*millis)))
         }
         Event::Note { text } => Some(text.clone()),
     }

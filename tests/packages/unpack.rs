@@ -8,6 +8,8 @@ use nbctl_core::package::{Package, PackageName};
 use nbctl_core::plan::Action;
 use nbctl_core::units::{RemotePath, Sha256};
 
+use super::FILE;
+
 const PROGRAMS: &str =
     "command -v rpm2cpio && command -v cpio && rpm2archive --help | grep -q nocompression";
 /// Every file with its mode and what is in it.
@@ -52,8 +54,7 @@ fn an_rpm_unpacks_the_same_either_way() {
     nbctl.args(["sandbox", "package", "--type", "rpm", "--out"]);
     let made = nbctl.arg(work.path()).current_dir(work.path()).output();
     assert!(made.unwrap().status.success());
-    let name = "nebula-graph-3.8.0.el7.x86_64.rpm";
-    let bytes = std::fs::read(work.path().join(name)).unwrap();
+    let bytes = std::fs::read(work.path().join(FILE)).unwrap();
     // An rpm2archive as it was before 4.17.
     let old = work.path().join("old");
     std::fs::create_dir(&old).unwrap();
@@ -64,7 +65,7 @@ fn an_rpm_unpacks_the_same_either_way() {
         let source = work.path().join(file);
         std::fs::write(&source, bytes).unwrap();
         Package {
-            name: PackageName::parse(name).unwrap(),
+            name: PackageName::parse(FILE).unwrap(),
             source: source.display().to_string(),
             bytes: bytes.len() as u64,
             sha256: Sha256::of(bytes),

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::report::model::{PhaseReport, Report};
 use crate::report::number::{self, THIN};
 use crate::run::{CheckState, Outcome, VerdictState};
+use crate::units::counted;
 
 /// The verdict block.
 #[derive(Debug, Serialize)]
@@ -67,8 +68,7 @@ pub(super) fn subtitle(report: &Report) -> String {
     };
     let hosts = match report.hosts.len() {
         0 => "known by address only".to_owned(),
-        1 => "on 1 host".to_owned(),
-        several => format!("on {several} hosts"),
+        some => format!("on {}", counted(some, "host")),
     };
     let started = number::time(report.run.started_ms);
     format!("{kind} {} {hosts} · {started}", cluster.version)
